@@ -141,7 +141,7 @@ def index(
 
     found = [Path(path).expanduser() for path in paths]
     if missing := [str(path) for path in found if not path.exists()]:
-        raise ConfigurationError(f"there is no such file or folder: {', '.join(missing)}")
+        raise ConfigurationError(f"no such file or folder: {', '.join(missing)}")
     corpus = corpus_at(name)
     if not found:
         open_corpus(name)

@@ -406,14 +406,14 @@ def next_step(category: GapCategory, cause: GapCause | None = None) -> str:
     """Return the step that a caller can take about a gap of this category and cause."""
     match cause:
         case "source_failed":
-            return "mend what failed, or ask again later"
+            return "fix what failed, or ask again later"
         case "model_failed":
             return "check the model, and ask again"
     match category:
         case GapCategory.SOURCE_NOT_FOUND:
             return "ask another researcher, or accept it"
         case GapCategory.ACCESS_DENIED:
-            return "needs a special fetcher, or a person with access"
+            return "needs a special fetcher, or a person who has access"
         case GapCategory.BUDGET_EXHAUSTED:
             return "ask again with more tokens, iterations, pages or time"
         case GapCategory.CONTRADICTORY_SOURCES:

@@ -60,7 +60,7 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool =
 def make_private_folder(folder: Path) -> None:
     """Make a folder that only its owner may enter, and each folder above it that is missing. Raises OSError.
 
-    A folder that is there already keeps its permissions: they may be meant.
+    A folder that already exists keeps its permissions: they may be meant.
     """
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):

@@ -77,13 +77,13 @@ class Settings(BaseModel):
     api_base: str | None = None
     """Address of an OpenAI-compatible server (`http://127.0.0.1:8101/v1`), or of another Anthropic endpoint."""
     api_key: SecretStr | None = None
-    """Key for that server, where it wants one."""
+    """Key for that server, if it needs one."""
     anthropic_api_key: SecretStr | None = None
     """Key for Claude."""
     tavily_api_key: SecretStr | None = None
     """Key for web search with Tavily (https://app.tavily.com)."""
     tavily_base_url: str | None = None
-    """Another address of Tavily (a proxy, a recorder)."""
+    """Address to use instead of Tavily's own (a proxy, a recorder)."""
     brave_api_key: SecretStr | None = None
     """Key for web search with Brave (https://brave.com/search/api)."""
     exa_api_key: SecretStr | None = None
@@ -91,8 +91,8 @@ class Settings(BaseModel):
     serper_api_key: SecretStr | None = None
     """Key for web search with Serper (https://serper.dev)."""
     searxng_url: str | None = None
-    """Address of a SearXNG server of your own, with JSON among its formats: `http://127.0.0.1:8888`. It may be on
-    your machine or in your network; pages there are still not read."""
+    """Address of your own SearXNG server, such as `http://127.0.0.1:8888`; its settings must allow JSON. It may be on
+    your machine or in your network; other pages there are still not read."""
     web_search: WebSearch | None = None
     """Search service of the source `web`: tavily, brave, exa, serper or searxng. Default: the first of
     these with a key or an address."""
@@ -101,30 +101,30 @@ class Settings(BaseModel):
     semantic_scholar_api_key: SecretStr | None = None
     """Key of Semantic Scholar (free); without it many requests are refused."""
     offline: bool = False
-    """Search the frozen web where no source is named and no search service has a key or an address, without a look at
-    the network."""
+    """Search the frozen web, without testing the network, if no source is named and no search service has a key or an
+    address."""
     model_calls: int = Field(4, ge=1)
-    """Number of model calls of one research that run side by side. Set 1 for a local server that handles one call
+    """Number of model calls that one research makes at the same time. Set 1 for a local server that handles one call
     at a time."""
     server_calls: int | None = Field(None, ge=1)
     """Calls that a server runs at once, each in a process of its own. Default: two for each core, at least four, and
     no more than fit into the memory."""
     server_queue: int = Field(40, ge=0)
-    """Calls that wait for a place on the server. Beyond them it answers at once that it is busy."""
+    """Calls that may wait for a place on the server. Further calls are told at once that it is busy."""
     server_token: SecretStr | None = None
     """Bearer token that `ask --server` sends."""
     server_connections: int = Field(1000, ge=1)
-    """Connections over HTTP that are open at once. Beyond them, one that has sent no request yet is closed."""
+    """Connections over HTTP that may be open at once. Beyond that, one that has sent no request yet is closed."""
     server_drain: float = Field(20.0, ge=0, allow_inf_nan=False)
-    """Seconds that running calls over HTTP may go on after SIGTERM. Then they answer with what they know."""
+    """Seconds that running calls over HTTP may continue after SIGTERM. Then they answer with what they have found."""
     server_stateless: bool = False
-    """Keep no sessions over HTTP, so that any of several servers behind one address can answer any request."""
+    """Keep no HTTP sessions, so that any of several servers behind one address can answer any request."""
     server_tokens: Path | None = None
     """File of the bearer tokens of callers over HTTP, as JSON: `{"alice": {"token": "…"}}`. Only its owner may be
     able to read it."""
     server_url: str | None = None
-    """Address that callers over HTTP use, such as `https://research.example.org/mcp`, where it is another one than
-    the server listens on. Tokens of an authorization server must be issued for it."""
+    """Address that callers over HTTP use, such as `https://research.example.org/mcp`, if it is not the one that the
+    server listens on. Tokens of an authorization server must be issued for it."""
     server_issuer: str | None = None
     """Address of the OAuth 2.1 authorization server whose tokens are accepted over HTTP."""
     server_scopes: str | None = None
@@ -138,19 +138,19 @@ class Settings(BaseModel):
     server_log: Literal["off", "json"] = "off"
     """Log of requests and calls on stderr: `json` writes one JSON object a line, without questions and secrets."""
     source: str | None = None
-    """Sources to search, with commas between several: `marchwarden sources` lists them. Default: `web` where a search
+    """Sources to search, separated by commas: `marchwarden sources` lists them. Default: `web` where a search
     service has a key, else `open`, and `snapshot` (the frozen web) where there is no network."""
     databases: Path = Path("~/.marchwarden/databases.toml")
-    """File that names the databases which `db:NAME` means: for each its url, and the tables that may be read."""
+    """File that describes your databases (`db:NAME`): the url of each, and the tables that may be read."""
     zim_folder: Path = Path("~/.marchwarden/zim")
-    """Folder of the ZIM files that `zim:NAME` means: `NAME.zim`, or the last file whose name begins so."""
+    """Folder of the ZIM files: `zim:NAME` is `NAME.zim` there, or the last file whose name begins with NAME."""
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None
-    """Read pages also by meaning, with the embedding model of the extra `semantic`. Default: true where it is
+    """Find passages by meaning too, with the embedding model of the extra `semantic`. Default: true where it is
     installed."""
     program: str | None = None
-    """Folder of a program to use instead of the one that is found by the model's id; `none` for none."""
+    """Folder of a program to use instead of the model's own; `none` for no program."""
     trace_dir: Path = Path("~/.marchwarden/traces")
     """Folder of the traces, and of the content store (`store/`) with the pages that they name."""
     store: str | None = None
@@ -158,26 +158,26 @@ class Settings(BaseModel):
     `gs://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `file:/FOLDER`. Its credentials come from the environment, as the
     service's own tools have them. It needs the extra `store`."""
     cache_dir: Path | None = None
-    """Folder of search indexes; they can be deleted at any time. Default: the system's cache folder."""
+    """Folder of search indexes; you can delete them at any time. Default: the system's cache folder."""
     max_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
     """Seconds of wall time for one call. Default by depth: 30, 55, 180."""
     allow_private_addresses: bool = False
-    """Allow fetching from private and loopback addresses; link-local ones and cloud metadata stay refused."""
+    """Allow fetching from private and loopback addresses. Link-local ones and cloud metadata are still refused."""
     fetch_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
     """Seconds for one page, redirects included."""
     max_page_bytes: int = Field(10_000_000, gt=0)
-    """Bytes of a page, at most; a longer body is cut while it streams."""
+    """Most bytes to read of a page; a longer page is cut."""
     http_cache: bool = True
     """Keep pages of the live web across calls where their servers allow it (RFC 9111)."""
     contact: str | None = None
     """An address or URL that the User-Agent names, so that site owners can reach you."""
     worker_memory_mb: int | None = Field(None, gt=0)
-    """Memory of one research call's process, in MB; a call that needs more fails alone."""
+    """Most memory for the process of one research call, in MB; a call that needs more fails, and only that call."""
     signing_key: Path | None = None
     """File of an SSH key that signs every finished trace (`ssh-keygen -Y sign`): a private key without a passphrase,
     or the public key of one in the agent."""
     debug: bool = False
-    """Log to stderr."""
+    """Write a log to stderr."""
 
     @model_validator(mode="before")
     @classmethod
@@ -317,7 +317,7 @@ def sources_of(text: str) -> tuple[str, ...]:
 
 def _list_sources() -> str:
     names = [f"{name}:NAME" if entry.is_named else name for name, entry in SOURCES.items()]
-    return f"{', '.join([*GROUPS, *names])}, or several with commas between them"
+    return f"{', '.join([*GROUPS, *names])}, or several, separated by commas"
 
 
 def _source(text: str) -> str:

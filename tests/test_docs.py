@@ -498,7 +498,7 @@ def test_the_confidence_that_is_worked_out_is_the_one_that_is_computed() -> None
         budget_exhausted=False,
         recency=contract.Recency.CURRENT,
     )
-    assert f"matching in full: {confidence.score_of(factors, 1.0, unresolved=False)}" in page(CONTRACT)
+    assert f"with a full match: {confidence.score_of(factors, 1.0, unresolved=False)}" in page(CONTRACT)
 
 
 # The trace
@@ -608,8 +608,8 @@ def test_numbers_of_evaluation_are_those_of_the_code() -> None:
     assert f"{bootstrap.LEVEL:.0%}".replace("%", " %") + " interval" in text
     assert f"{bootstrap.SAMPLES:,} resamples" in text
     assert f"{calibration.FOLDS}-fold cross-validation" in text
-    assert f"must hold {calibration.LEAST} answers" in text
-    assert f"{judge.TOKENS:,} tokens an answer" in text
+    assert f"must contain at least {calibration.LEAST} answers" in text
+    assert f"{judge.TOKENS:,} tokens for each answer" in text
 
 
 @pytest.mark.parametrize(
@@ -656,7 +656,7 @@ def test_the_glossary_defines_few_terms_once_and_in_order() -> None:
 def test_what_the_page_on_citations_says_is_in_the_code() -> None:
     text = " ".join(page(CITATIONS).split())
     assert set(first_cells(page(CITATIONS))) == set(typing.get_args(citation_check.State))
-    assert f"up to {citation_check.FETCH_S:.0f} seconds a page" in text
+    assert f"up to {citation_check.FETCH_S:.0f} seconds for a page" in text
     assert f"the last {check_record.MOST_CHECKS} checks" in text
 
 

@@ -83,7 +83,7 @@ def test_the_whole_program_has_its_own_efforts_optimizers_and_threshold() -> Non
 
 def test_what_keeps_a_program_out_is_listed() -> None:
     text = " ".join(section(COMPILING, "## What happens").split())
-    listed = re.search(r"certainly worse in (.*?), nothing is put in place", text)
+    listed = re.search(r"certainly worse in (.*?), nothing is saved", text)
     assert listed
     told = {each.replace(" ", "_").lower() for each in re.split(r", | or ", listed[1])}
     assert told == set(DECIDING)

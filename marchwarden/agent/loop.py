@@ -192,7 +192,7 @@ class ResearchCall:
             self.ledger.set_aspects(plan.aspects)
             self.tell.planned(plan, form)
             if plan.done and any(excerpt.answers for excerpt in self.ledger.excerpts):
-                return self.tell.stopped("covered", plan.thought or "The plan says that nothing is open.")
+                return self.tell.stopped("covered", plan.thought or "According to the plan, no sub-question is open.")
             # Queries that were not asked before run side by side; hits become leads of the aspect they fit best.
             fresh = [query for query in dict.fromkeys(plan.queries) if self.ledger.is_new_query(query)]
             for outcome in await side_by_side([self.search(query) for query in fresh]):
@@ -207,7 +207,7 @@ class ResearchCall:
                 return self.tell.stopped("covered", f"Every sub-question has evidence from {sources}.")
             if self.budget.tokens_used >= TOKENS_BY_DEPTH[self.request.depth] and not self.ledger.unanswered():
                 return self.tell.stopped(
-                    "covered", "Every sub-question has an answer, and the tokens meant for this depth are used up."
+                    "covered", "Every sub-question has an answer, and the tokens planned for this depth are used up."
                 )
             if len(granted) < len(leads):
                 return self._out_of("sources", "The page limit was reached.")
@@ -246,7 +246,7 @@ class ResearchCall:
             self._keep(lead, outcome)
         self._save()
         if self.origin.unpicked_turn == self.budget.iterations_run:
-            raise NotRecorded("the time of the recorded call was over", ends_call=True)
+            raise NotRecorded("the recorded call had run out of time", ends_call=True)
         await self._extract(list(self.not_picked), self.sought())
         self._save()
 

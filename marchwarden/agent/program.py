@@ -57,7 +57,7 @@ class _Shared:
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError("a Researcher holds keys: save its state, to a .json file, rather than the whole program")
+        raise TypeError("a Researcher contains keys: save its state to a .json file, not the whole program")
 
 
 class Researcher(dspy.Module):  # type: ignore[misc]
@@ -200,7 +200,7 @@ class Researcher(dspy.Module):  # type: ignore[misc]
         other = [name for name, stage in STAGES.items() if name not in newer and saved.get(name) != stage.fingerprint]
         if other:
             raise ConfigurationError(
-                f"this state was saved for other words or fields of {', '.join(other)} than there are now",
+                f"this state was saved for another version of {', '.join(other)}: words or fields have changed",
                 hint="Compile the researcher again, and save that.",
             )
         now = super().dump_state()

@@ -151,7 +151,9 @@ class Narrator:
 
     def searched(self, outcome: SearchOutcome, new: int, reason: str = "") -> None:
         """Record a search; `reason` says why it was made where no plan did."""
-        meant = "".join(f" Searched for {close} too: {word} is in no page." for word, close in outcome.meant.items())
+        meant = "".join(
+            f" Also searched for {close}, because no page contains {word}." for word, close in outcome.meant.items()
+        )
         skipped = f" Malformed results skipped: {outcome.malformed}." if outcome.malformed else ""
         self._recorder.record(
             events.Searched(

@@ -166,7 +166,7 @@ def _replay(request: Any, attempt: Attempt, *, is_retried: bool) -> list[Any]:
         return answer_events(request, call.answer, call.finish, _usage(call))
     error: Exception
     if attempt.ends_call or attempt.cut:
-        error = NotRecorded(attempt.cut or "the time of the recorded call was over", ends_call=attempt.ends_call)
+        error = NotRecorded(attempt.cut or "the recorded call had run out of time", ends_call=attempt.ends_call)
     elif is_retried:
         # The same was asked again, by DSPy, after a wait that need not be waited now.
         error = lm15.ServerError(call.error or "", retry_after=0.0)

@@ -122,15 +122,15 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
         returned = [event for event in recorded.events if isinstance(event, Returned)]
         calls = ", ".join(f"{event.trace_id[:8]} ({event.researcher})" for event in returned)
         raise TraceError(
-            f"{trace.trace_id} is an investigation, which can't be made again as one call",
-            hint=f"Make its researchers' calls again with `marchwarden rerun ID`: {calls}"
+            f"{trace.trace_id} is an investigation, which can't be repeated as one call",
+            hint=f"Repeat its researchers' calls with `marchwarden rerun ID`: {calls}"
             if calls
             else "None of its researchers returned: ask again with `marchwarden investigate`.",
         )
     if recorded.result is None and not exchange:
         raise TraceError(
             f"{trace.trace_id} is {trace.outcome}: it has no result to compare with",
-            hint="`--live search,fetch` asks the same today.",
+            hint="To ask the same today: --live search,fetch",
         )
     trace_id = str(uuid4())
     with TemporaryDirectory(prefix="marchwarden-") as folder:
@@ -185,7 +185,8 @@ class _Recorded:
         events = [event for _, _, event in trace.events]
         if not events or not isinstance(events[0], Started):
             raise TraceError(
-                f"{trace.path} does not begin with a call's start", hint="It is damaged, or of another version."
+                f"{trace.path} does not begin with the start of a call",
+                hint="It is damaged, or was made by another version.",
             )
         self.trace = trace
         self.store = Store(trace.path.parent / "store")
@@ -234,7 +235,7 @@ class _Recorded:
         if self.started.program_hash is None:
             lacks.append("the program and its parameters: those in force now are used")
         if self.was_killed:
-            lacks.append("where the call stood when its process was killed: the re-run goes on further")
+            lacks.append("the point at which the call's process was killed: the re-run may go further")
         return lacks
 
 
@@ -399,13 +400,13 @@ class _Call:
         for stage in dict.fromkeys(not_asked):
             count = not_asked.count(stage)
             prompts = "a prompt" if count == 1 else f"{count} prompts"
-            lacks.append(f"an answer to {prompts} of {stage}: the model was not asked that")
+            lacks.append(f"an answer to {prompts} of {stage}: the model was not asked for it")
         return lacks
 
     def notes(self) -> list[str]:
         then = self._recorded.started.version
-        notes = [f"recorded by version {then}, made again by {__version__}"] if then != __version__ else []
-        return notes + [f"{url} is read otherwise than then" for url in self._missing.read_otherwise]
+        notes = [f"recorded by version {then}, repeated by {__version__}"] if then != __version__ else []
+        return notes + [f"{url} is read differently now" for url in self._missing.read_otherwise]
 
 
 def _attempts_of(events: Sequence[Event]) -> tuple[list[Attempt], dict[str, list[str]]]:

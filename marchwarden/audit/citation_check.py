@@ -269,7 +269,7 @@ class CitationChecker:
         # The lock first, so that what waits for a slow host takes no place from others.
         async with self._turns.setdefault(host, anyio.Lock()), self._hosts:
             if self._silent.get(host, 0) >= _MOST_SILENCES:
-                detail = f"{host} did not answer {_MOST_SILENCES} times before, and was not asked again"
+                detail = f"{host} did not answer {_MOST_SILENCES} times, so it was not asked again"
                 return FetchOutcome(address, address, failure=Failure(FailureKind.NETWORK, detail))
             outcome = await fetcher.fetch(address)
             is_silent = outcome.status is None and outcome.failure is not None and outcome.failure.kind in _SILENT
@@ -333,7 +333,7 @@ def judge(cited: _Cited, outcome: FetchOutcome) -> CitationCheck:
         return check
     if check.state in STILL_SAID:
         return replace(check, state="moved", new_locator=outcome.final_url)
-    detail = "the address leads to another page now, which does not say it"
+    detail = "the address now leads to another page, without the quote"
     return replace(check, detail=detail, new_locator=outcome.final_url)
 
 
@@ -342,9 +342,9 @@ def _compared(check: CitationCheck, cited: _Cited, outcome: FetchOutcome) -> Cit
     if cited.citation.raw_excerpt == NON_TEXT_SOURCE:
         if outcome.content_hash == cited.citation.content_hash:
             return check
-        return replace(check, state="changed", detail="it has no text, and its bytes are others than then")
+        return replace(check, state="changed", detail="it has no text, and its bytes have changed")
     if outcome.page is None or not outcome.page.text:
-        detail = outcome.failure.detail if outcome.failure else "there is no text to read in it now"
+        detail = outcome.failure.detail if outcome.failure else "it has no readable text now"
         return replace(check, state="changed", detail=detail)
     page = outcome.page
     drift = find_drift(cited.citation.raw_excerpt, cited.text(), page.text, page.language)
@@ -445,7 +445,7 @@ async def open_checker(
             continue
         folder = frozen_web or (patient.frozen_web if searched else shipped("web"))
         if frozen_web is None and manifest_hash(folder) != (searched or None):
-            fetchers[web] = "the call read another frozen web than the one in force: name its folder with --web"
+            fetchers[web] = "the call read another frozen web than the one in use: name its folder with --web"
         else:
             fetchers[web] = Fetcher(patient, transport=FrozenWebTransport(FrozenWeb.load(folder)))
     try:

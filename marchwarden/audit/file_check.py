@@ -21,16 +21,16 @@ def read_document(path: str, locator: str, quote: str) -> tuple[str, Page] | Fai
     A line of a .jsonl file that has moved is found by the quote. Links are not followed, as in indexing. Blocks.
     """
     if kind_of(path) is None:
-        return Failure(FailureKind.BAD_REQUEST, "it is no file of a kind that is read")
+        return Failure(FailureKind.BAD_REQUEST, "files of this kind can't be read")
     if os.path.realpath(path) != path:
-        return Failure(FailureKind.NOT_FOUND, "a link stands where the file was, or there is nothing")
+        return Failure(FailureKind.NOT_FOUND, "the file was replaced by a link, or is gone")
     try:
         body = read_bytes(path, MOST_BYTES)
         modified = day_of(Path(path).stat().st_mtime)
     except FileNotFoundError:
         return Failure(FailureKind.NOT_FOUND, "the file is no longer there")
     except PermissionError:
-        return Failure(FailureKind.FORBIDDEN, "there is no permission to read the file")
+        return Failure(FailureKind.FORBIDDEN, "you have no permission to read the file")
     except OSError as error:
         return Failure(FailureKind.NETWORK, f"the file can't be read: {error.strerror or error}")
     line = LINE.search(locator)
@@ -39,7 +39,7 @@ def read_document(path: str, locator: str, quote: str) -> tuple[str, Page] | Fai
             return _line(path, body.split(b"\n"), int(line[1]), quote)
         page = page_of_document(path, body, modified)
     except Exception as error:  # a parser stumbled over this one file
-        return Failure(FailureKind.NETWORK, f"the file is built in a way that can't be read: {type(error).__name__}")
+        return Failure(FailureKind.NETWORK, f"the file's format can't be read: {type(error).__name__}")
     return page if isinstance(page, Failure) else (path, page)
 
 
@@ -56,5 +56,5 @@ def _line(path: str, lines: list[bytes], number: int, quote: str) -> tuple[str, 
             if isinstance(page, Page) and flat(quote) in flat(page.text):
                 return f"{path}#L{place}", page
     if here is None:
-        return Failure(FailureKind.NOT_FOUND, f"the file has no line {number} any more")
+        return Failure(FailureKind.NOT_FOUND, f"the file no longer has a line {number}")
     return here if isinstance(here, Failure) else (f"{path}#L{number}", here)

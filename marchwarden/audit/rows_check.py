@@ -30,7 +30,7 @@ def rows_reader(settings: Settings) -> RowsReader:
             locator = await reader.add(citation.query or "")
             failure = locator if isinstance(locator, Failure) else None
             if failure is None and locator != citation.locator:
-                failure = Failure(FailureKind.BAD_REQUEST, "its statement is not the one that its locator names")
+                failure = Failure(FailureKind.BAD_REQUEST, "its SQL statement is not the one that its locator names")
             if failure is None:
                 return await reader.fetch(citation.locator)
         except (MarchwardenError, ModuleNotFoundError) as error:

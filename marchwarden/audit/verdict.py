@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _IN_WORDS = {
     VERIFIED: "Verified: everything that could be checked holds.",
-    DAMAGED: "Damaged: something was changed since, or never fitted together.",
+    DAMAGED: "Damaged: something was changed, or never fitted together.",
     MISSING: "Missing: a part that is needed is not there.",
-    NEWER: "Newer: a later version of Marchwarden can check it.",
-    UNCHECKED: "Unchecked: there is nothing to check it by.",
+    NEWER: "Newer: it needs a later version of Marchwarden.",
+    UNCHECKED: "Unchecked: it holds nothing that it could be checked against.",
 }
 
 
@@ -71,7 +71,7 @@ def evidence_of_trace(path: Path) -> Evidence:
 
 def quick_verdict(path: Path) -> Verdict:
     """Return the verdict over a trace as far as it needs nothing that is slow to import."""
-    left = "`marchwarden verify` makes the result and the texts again"
+    left = "`marchwarden verify` recomputes the result and reads the pages again"
     return Verdict.of(
         [*verifier.check(evidence_of_trace(path)), Finding("recomputed", UNCHECKED, left, needed=False)]
     )

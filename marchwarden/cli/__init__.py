@@ -35,7 +35,7 @@ Results go to stdout, everything else to stderr."""
 app = typer.Typer(
     name="marchwarden",
     cls=QuickGroup,
-    help="Ask a question, get an answer whose every claim can be checked.",
+    help="Ask a question and get an answer whose every claim can be checked.",
     epilog=_EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -151,11 +151,11 @@ def _report(error: Exception) -> None:
         console.error(str(error), error.hint)
     elif isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
         # Traces and other files of our own that can't be written are a StorageError.
-        console.error(f"the output could not be written: {error.strerror}", "Make room, or write it elsewhere.")
+        console.error(f"the output could not be written: {error.strerror}", "Free some space, or write it elsewhere.")
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         # A path that someone gave, and that no command looked at more closely: one that is too long, say.
         console.error(
-            f"{os.fsdecode(error.filename)}: {error.strerror}", "Check the path, and what you may do there."
+            f"{os.fsdecode(error.filename)}: {error.strerror}", "Check the path and your permissions there."
         )
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."

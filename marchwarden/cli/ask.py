@@ -77,7 +77,7 @@ def _needed(context: typer.Context, question: str | None) -> str | None:
     """Raise a usage error where there is neither a question nor an earlier call nor a file of questions."""
     others = ("again", "file")
     if question is None and not any(map(context.params.get, others)) and not context.resilient_parsing:
-        raise typer.BadParameter('it is missing; ask like this: marchwarden ask "When did the Berlin Wall fall?"')
+        raise typer.BadParameter('it is missing. For example: marchwarden ask "When did the Berlin Wall fall?"')
     return question
 
 
@@ -86,27 +86,33 @@ def command(
         str | None,
         typer.Argument(
             metavar="QUESTION",
-            help="What to find out, 1–500 characters; - reads it from stdin.",
+            help="The question, 1–500 characters; - reads it from stdin.",
             callback=_needed,
             show_default=False,
         ),
     ] = None,
-    context: Annotated[str | None, typer.Option(help="What you know already: it is not researched again.")] = None,
+    context: Annotated[
+        str | None, typer.Option(help="What you already know, so that it is not researched again.")
+    ] = None,
     depth: Annotated[
-        Literal["shallow", "balanced", "deep"], typer.Option(help="How thoroughly: a target, not a limit.")
+        Literal["shallow", "balanced", "deep"], typer.Option(help="How thorough to be: a target, not a limit.")
     ] = "balanced",
     budget: Annotated[
         int | None,
-        typer.Option(metavar="TOKENS", help="Model tokens at most, 500–1000000. Default: 20000, deep 25000."),
+        typer.Option(
+            metavar="TOKENS",
+            help="Most model tokens to use, 500–1000000. Default: 20000, or 25000 with --depth deep.",
+        ),
     ] = None,
     max_iterations: Annotated[
-        int | None, typer.Option(metavar="N", help="Turns of the loop at most, 1–20. Default: 5.")
+        int | None, typer.Option(metavar="N", help="Most turns of plan, search and read, 1–20. Default: 5.")
     ] = None,
     max_sources: Annotated[
-        int | None, typer.Option(metavar="N", help="Pages read at most, 1–50. Default: 10.")
+        int | None, typer.Option(metavar="N", help="Most pages to read, 1–50. Default: 10.")
     ] = None,
     source_filter: Annotated[
-        str | None, typer.Option(metavar="DOMAINS", help="Domains separated by commas; a leading - excludes.")
+        str | None,
+        typer.Option(metavar="DOMAINS", help="Domains to allow, separated by commas; a leading - excludes one."),
     ] = None,
     source: options.Source = None,
     web: options.Web = None,
@@ -117,7 +123,7 @@ def command(
             metavar="TRACE",
             autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
-            help="Ask the question of an earlier call again, with its settings, and show what changed since.",
+            help="Ask the question of an earlier call again, with its settings, and show what has changed.",
         ),
     ] = None,
     follows: Annotated[
@@ -126,7 +132,7 @@ def command(
             "--continue",
             "-c",
             metavar="[ID]",
-            help="Go on from an earlier answer, the latest without ID: what was said so far is known.",
+            help="Ask a follow-up to an earlier answer. Default: the latest answer.",
         ),
     ] = None,
     file: Annotated[
@@ -136,18 +142,23 @@ def command(
             "-f",
             metavar="FILE",
             is_eager=True,
-            help="Ask many questions: one a line in .txt, a column or field `question` in .csv or .jsonl, where "
-            "`id`, `context` and `depth` may stand too; - is stdin, one a line. Answers are lines of JSON.",
+            help="Ask many questions: one a line in .txt or from stdin (-), or a column or field `question` "
+            "in .csv or "
+            ".jsonl, with `id`, `context` and `depth` if you like. Answers are lines of JSON.",
         ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="With --file: questions side by side. Default: one a core, at most 4."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With --file: questions asked at the same time. Default: one for each core, at most 4.",
+        ),
     ] = None,
     cluster: options.Cluster = None,
     total_budget: options.TotalBudget = None,
     resume: Annotated[
-        bool, typer.Option("--resume", metavar="", help="With --file: leave out what --output has answers for.")
+        bool, typer.Option("--resume", metavar="", help="With --file: skip questions that --output already answers.")
     ] = False,
     json: options.Json = False,
     output: options.Output = None,
@@ -156,11 +167,11 @@ def command(
         bool, typer.Option("--verbose", "-v", metavar="", help="Also show the call's timeline.")
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", metavar="", help="No progress and no notes on stderr; errors stay.")
+        bool, typer.Option("--quiet", "-q", metavar="", help="Show no progress and no notes on stderr, only errors.")
     ] = False,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="A running server, http://127.0.0.1:8111/mcp, instead of starting one."),
+        typer.Option(metavar="URL", help="Ask a running server, such as http://127.0.0.1:8111/mcp."),
     ] = None,
 ) -> None:
     """Research a question and show the answer with its evidence."""
@@ -179,16 +190,16 @@ def command(
         fixed: dict[str, object] = {"QUESTION": question, "--context": context, "--source": source, "--model": model}
         fixed |= {"--server": server, "--continue": follows, "--depth": None if depth == "balanced" else depth}
         fixed |= {_OPTIONS[f"constraints.{name}"]: value for name, value in constraints.items()}
-        _refuse(fixed, "--again: the earlier call's are taken")
+        _refuse(fixed, "--again: the earlier call's are used")
     if server is not None:
         server = _server_url(server)
         _refuse(
             {"--model": model, "--source": source, "--web": web},
-            "--server: a running server has settings of its own; give it to `marchwarden serve`",
+            "--server: a running server has its own settings; pass it to `marchwarden serve`",
         )
     if file is not None:
-        _refuse({"QUESTION": question, "--again": again, "--continue": follows}, "--file: it holds the questions")
-        _refuse({"--verbose": verbose or None}, "--file: `marchwarden replay` shows the timeline of each call")
+        _refuse({"QUESTION": question, "--again": again, "--continue": follows}, "--file: the file has the questions")
+        _refuse({"--verbose": verbose or None}, "--file: use `marchwarden replay` for the timeline of each call")
         _refuse({"--server": server if cluster else None}, "--cluster: its workers are asked instead")
     elif resume or any(each is not None for each in (jobs, cluster, total_budget)):
         raise typer.BadParameter("--resume, --jobs, --cluster and --total-budget go with --file")
@@ -282,7 +293,9 @@ def sources_in_force(source: str | None, web: Path | None) -> str | None:
     except ValueError as error:
         raise typer.BadParameter(f"--source: {error}") from None
     if web and "snapshot" not in named:
-        raise typer.BadParameter(f"--web names a frozen web, --source {source} asks for none; give one of them")
+        raise typer.BadParameter(
+            f"--web names a frozen web, but --source {source} does not search one; give only one of them"
+        )
     return ",".join(named)
 
 
@@ -347,7 +360,7 @@ def deliver(
                 raise
             raise StorageError(
                 f"the output could not be written: {error.strerror}",
-                hint=f"Make room. The answer is kept: marchwarden show {result.trace_id[:8]}",
+                hint=f"Free some space. The answer is stored: marchwarden show {result.trace_id[:8]}",
             ) from error
     if output is not None and not written:
         console.notice(f"The answer cites nothing: {output} was not written.")
@@ -360,8 +373,8 @@ def exit_by(result: ResearchResult) -> None:
 
     if result.status == "failed":
         console.error(
-            "No source could be asked, so this says nothing about the question.",
-            "The gaps say what failed. `marchwarden sources --online` tries each source.",
+            "No source could be asked, so the question is not answered.",
+            "The gaps say what failed. To test each source: marchwarden sources --online",
         )
         raise typer.Exit(FAILURE)
     if result.status == "nothing_found":
@@ -390,7 +403,7 @@ def _show_trace(path: Path, *, timed: bool, stderr: bool, quiet: bool) -> None:
         trace = read_trace(path)
     except TraceError:
         if timed:
-            console.notice("The timeline can't be shown: the trace is where the server keeps it.")
+            console.notice("The timeline can't be shown here, because the server keeps the trace.")
         return
     if timed:
         from marchwarden.trace.timeline import timeline
@@ -399,4 +412,6 @@ def _show_trace(path: Path, *, timed: bool, stderr: bool, quiet: bool) -> None:
     for note in [] if quiet else trace.program_notes:
         console.notice(note)
     if trace.outcome == "unfinished":
-        console.notice(f"The trace of this call has no end: {path} could not be written.", "Is the disk full?")
+        console.notice(
+            f"The trace of this call has no end: {path} could not be written.", "Check whether the disk is full."
+        )

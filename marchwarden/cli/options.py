@@ -14,21 +14,24 @@ Source: TypeAlias = Annotated[
     typer.Option(
         metavar="SOURCES",
         autocompletion=complete_source,
-        help="What to search, or several with commas: `marchwarden sources` lists all. Default: web where a search "
-        "service has a key, else open; without a network, snapshot.",
+        help="Source to search, or several, separated by commas: `marchwarden sources` lists them. Default: web if a "
+        "search service has a key, else open; snapshot if there is no network.",
     ),
 ]
 Web: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web; implies --source snapshot.")
 ]
 QuestionsWeb: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The frozen web that they are about. Default: the shipped one.")
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Folder of the frozen web that the questions are about. Default: the shipped one."
+    ),
 ]
 Model: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id; extractive for none.")
+    str | None, typer.Option(metavar="ID", autocompletion=complete_model, help="Model id, or extractive for none.")
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
+    bool, typer.Option("--json", metavar="", help="Print the result as JSON on stdout, and nothing else.")
 ]
 Output: TypeAlias = Annotated[
     Path | None,
@@ -37,12 +40,13 @@ Output: TypeAlias = Annotated[
         "--out",
         "-o",
         metavar="FILE",
-        help="Also write it to a file, as its ending says: .md, .html (each quote in its page), .json, "
-        "or what is cited as .bib, .ris or .csl.json.",
+        help="Also write the result to a file. Its ending chooses the format: .md, .html (each quote in its "
+        "page), .json, "
+        "or, for the list of cited works, .bib, .ris or .csl.json.",
     ),
 ]
 Force: TypeAlias = Annotated[
-    bool, typer.Option("--force", metavar="", help="Replace the --output file where it is there.")
+    bool, typer.Option("--force", metavar="", help="Replace the --output file if it exists.")
 ]
 Cluster: TypeAlias = Annotated[
     str | None,
@@ -103,7 +107,7 @@ def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bo
                 known = endings[0] if len(endings) == 1 else f"{', '.join(endings[:-1])} or {endings[-1]}"
                 raise typer.BadParameter(f"{option} {path}: its ending says what to write: {known}")
             if path.exists() and not force:
-                raise typer.BadParameter(f"{option} {path} is there already; choose another name, or add --force")
+                raise typer.BadParameter(f"{option} {path} already exists; choose another name, or add --force")
         check_output_place(path, replaces=replaces)
     except OSError as error:
         raise typer.BadParameter(f"{option} {path} can't be written: {error.strerror or error}") from None

@@ -29,28 +29,30 @@ _FOR_HTTP = {"host": "--host", "port": "--port", "allow_remote": "--allow-remote
 
 def command(
     context: typer.Context,
-    transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients reach it.")] = "stdio",
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients connect.")] = "stdio",
     host: Annotated[str, typer.Option(help="Address to listen on, for http.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on, for http.")] = 8111,
     allow_remote: Annotated[
         bool,
         typer.Option(
-            "--allow-remote", metavar="", help="Let --host be reached from elsewhere: callers spend your keys."
+            "--allow-remote",
+            metavar="",
+            help="Let other machines reach --host without a token. Their calls use your keys.",
         ),
     ] = False,
     model: Annotated[
-        str | None, typer.Option(autocompletion=complete_model, help="Model id; `extractive` for none.")
+        str | None, typer.Option(autocompletion=complete_model, help="Model id, or extractive for none.")
     ] = None,
     source: options.Source = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
     team: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Answer by asking the researchers of a team file; its commands are started."
+            metavar="FILE", help="Answer by asking the researchers of this team file; its commands are started."
         ),
     ] = None,
 ) -> None:
-    """Serve the research tool over MCP."""
+    """Serve the tool `research` over MCP."""
     given = [
         option
         for name, option in _FOR_HTTP.items()
@@ -59,7 +61,7 @@ def command(
     if transport != "http" and given:
         raise typer.BadParameter(f"{' and '.join(given)} can't go with stdio; add --transport http")
     if team is not None and (source is not None or web is not None):
-        raise typer.BadParameter("--team can't go with --source or --web: its servers have sources of their own")
+        raise typer.BadParameter("--team can't go with --source or --web: its servers have their own sources")
     if team is not None:
         options.check_input(team, "--team")
     named = sources_in_force(source, None)

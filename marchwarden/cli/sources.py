@@ -31,11 +31,11 @@ _QUERY = "water"
 
 def command(
     online: Annotated[
-        bool, typer.Option("--online", metavar="", help="Also search each one: a small request each.")
+        bool, typer.Option("--online", metavar="", help="Also test each source with a small search.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
-    """List the sources that can be searched, and what each needs; `*` marks those searched where none is named."""
+    """List the sources that can be searched, and what each needs; `*` marks those that are searched by default."""
     from marchwarden.cli.client.frozen_web_note import offline_note
     from marchwarden.cli.views import console
     from marchwarden.settings import load_settings

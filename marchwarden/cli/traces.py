@@ -42,9 +42,9 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
-    """Tell what traces and stored pages take on the disk, and remove old ones."""
+    """Show how much disk space traces and stored pages take; `traces prune` removes old ones."""
     if context.invoked_subcommand is None:
         _show_figures(trace_folder(), json=json)
 
@@ -53,20 +53,18 @@ def command(
 def prune_command(
     older_than: Annotated[
         str,
-        typer.Option("--older-than", metavar="AGE", help="Age from which calls are removed: 90d, 12w or 36h."),
+        typer.Option("--older-than", metavar="AGE", help="Remove calls that are older than this: 90d, 12w or 36h."),
     ],
     keep_cited: Annotated[
-        bool, typer.Option("--keep-cited", metavar="", help="Keep calls whose answer cites something.")
+        bool, typer.Option("--keep-cited", metavar="", help="Keep calls whose answer has a citation.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Remove nothing; tell what would be removed.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only show what would be removed.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """Remove old traces, with the stored pages that no other trace names.
 
-    What a kept trace names stays, so that it can still be verified, exported and made again. Calls that may still run
-    stay, too.
+    The pages of a trace that is kept stay, so that it can still be verified, exported and re-run. Calls that may
+    still be running stay too.
     """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
@@ -107,7 +105,7 @@ def _show_figures(folder: Path, *, json: bool) -> None:
         console.line(line)
     if kept.readable_by_others:
         console.notice(
-            f"Other users of this machine may read {kept.readable_by_others} of these files and folders.",
+            f"Other users of this machine can read {kept.readable_by_others} of these files and folders.",
             f"To keep them to yourself: chmod -R go= {folder}",
         )
 
@@ -119,5 +117,5 @@ def _lines(kept: Kept, folder: Path) -> list[str]:
         f"Folder   {folder}",
         f"Traces   {sum(kept.traces.values()):,} ({endings or 'none'}), {kept.trace_bytes:,} bytes{between}",
         f"Store    {kept.objects:,} pages, texts and other objects, {kept.object_bytes:,} bytes, compressed",
-        f"Unnamed  {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes, for `prune` after an hour",
+        f"Unused   {kept.unnamed:,} objects of no trace, {kept.unnamed_bytes:,} bytes; `traces prune` removes them",
     ]

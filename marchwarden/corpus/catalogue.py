@@ -131,7 +131,7 @@ class Catalogue:
             finally:
                 db.close()
         except sqlite3.Error as error:
-            raise StorageError(f"{path} can't be written: {error}", hint="Is the disk full?") from error
+            raise StorageError(f"{path} can't be written: {error}", hint="Check whether the disk is full.") from error
 
     def commit(self) -> None:
         self._db.commit()

@@ -67,12 +67,12 @@ def open_corpus(name: str, store: str | None = None) -> Corpus:
         fetch_newest(corpus.folder, store)
     if not corpus.catalogue.is_file():
         there = ", ".join(each.name for each in all_corpora())
-        hint = f"Make it: {again(name, 'FOLDER')}" + (f". There is: {there}" if there else "")
+        hint = f"Make it: {again(name, 'FOLDER')}" + (f". The corpora are: {there}" if there else "")
         raise ConfigurationError(f"there is no corpus {name}", hint=hint)
     with Catalogue.reading(corpus.catalogue) as catalogue:
         if not catalogue.is_current:
             raise ConfigurationError(
-                f"the corpus {name} was indexed by another version", hint=f"Index it anew: {again(name)}"
+                f"the corpus {name} was indexed by an incompatible version", hint=f"Index it again: {again(name)}"
             )
         if kind := catalogue.kind:
             require_engine(kind.engine)

@@ -80,7 +80,7 @@ class CorpusFetcher:
     def _read(self, url: str) -> FetchOutcome:
         record = self._record(url)
         if record is None:
-            return _failed(url, FailureKind.NOT_FOUND, f"the corpus {self._corpus.name} holds no such file")
+            return _failed(url, FailureKind.NOT_FOUND, f"the corpus {self._corpus.name} has no such file")
         if is_fetched(self._corpus.folder):
             try:
                 record = replace(record, fetched=fetched_file(self._corpus.folder, record.path, self._corpus.store))
@@ -92,7 +92,7 @@ class CorpusFetcher:
         if isinstance(body, Failure):
             return FetchOutcome(url, url, failure=body)
         if content_hash(body) != record.hash:
-            detail = f"the file is no longer what was indexed; {again(self._corpus.name)} looks again"
+            detail = f"the file has changed since it was indexed; {again(self._corpus.name)} looks again"
             return _failed(url, FailureKind.CHANGED, detail)
         try:
             with Catalogue.reading(self._corpus.catalogue) as catalogue:
@@ -101,7 +101,7 @@ class CorpusFetcher:
             page = page_of_document(url, body, modified, is_line=record.length is not None, kept=kept)
         except Exception:  # a parser stumbled over this one file: the others are still to be read
             _log.exception("reading %s failed", url)
-            page = Failure(FailureKind.NO_TEXT, "the file is built in a way that cannot be read")
+            page = Failure(FailureKind.NO_TEXT, "the file's format can't be read")
         found = page if isinstance(page, Page) else None
         return FetchOutcome(
             url=url,
@@ -132,13 +132,13 @@ def _failed(url: str, kind: FailureKind, detail: str) -> FetchOutcome:
 def _body(record: _Record) -> bytes | Failure:
     """Return a document's bytes, or the failure. A path that is now a link, or leads through one, is not followed."""
     if not record.fetched and os.path.realpath(record.path) != record.path:
-        return Failure(FailureKind.NOT_FOUND, "a link stands where the file was")
+        return Failure(FailureKind.NOT_FOUND, "the file was replaced by a link")
     most = MOST_BYTES + 1 if record.length is None else record.length
     try:
         return read_bytes(record.place, most, record.start)
     except FileNotFoundError:
         return Failure(FailureKind.NOT_FOUND, "the file is no longer there")
     except PermissionError:
-        return Failure(FailureKind.FORBIDDEN, "there is no permission to read the file")
+        return Failure(FailureKind.FORBIDDEN, "you have no permission to read the file")
     except OSError as error:
         return Failure(FailureKind.NOT_FOUND, f"the file can't be read: {error.strerror or error}")

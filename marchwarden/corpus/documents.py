@@ -135,7 +135,7 @@ def _finish(page: Page | Failure, path: str, modified: date | None) -> Page | Fa
     if isinstance(page, Failure):
         return page
     if not page.passages:
-        return Failure(FailureKind.NO_TEXT, "there is no text in it")
+        return Failure(FailureKind.NO_TEXT, "it has no text")
     title = page.title or PurePath(path).stem
     # A copy of a file has a day of its own, so that one counts only where the file states none.
     changed = page.modified or (None if page.published else modified)
@@ -158,7 +158,7 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
-        return Failure(FailureKind.NO_TEXT, "the line is no JSON")
+        return Failure(FailureKind.NO_TEXT, "the line is not JSON")
     fields = fields if isinstance(fields, dict) else {"text": fields} if isinstance(fields, str) else {"": fields}
     text = _field(fields, _TEXT_FIELDS)
     blocks = plain_blocks(text) if text else json_blocks(json.dumps(fields, ensure_ascii=False))

@@ -99,7 +99,8 @@ def index_files(
     if is_fetched(corpus.folder):
         raise ConfigurationError(
             f"the corpus {corpus.name} came from the object store",
-            hint=f"Index it where its files are, or forget it here: marchwarden index --remove {corpus.name}",
+            hint=f"Index it on the machine that has its files, or remove it here: marchwarden index --remove "
+            f"{corpus.name}",
         )
     if wanted.engine:
         require_engine(wanted.engine)
@@ -114,7 +115,8 @@ def index_files(
             report = _Run(corpus, catalogue, writer, tell).index(paths, jobs)
     except Timeout:
         raise StorageError(
-            f"another `marchwarden index` is at work on the corpus {corpus.name}", hint="Wait until it has ended."
+            f"another `marchwarden index` is already working on the corpus {corpus.name}",
+            hint="Wait until it has finished.",
         ) from None
     except OSError as error:
         raise StorageError(f"{corpus.folder} can't be written: {error.strerror or error}") from error
@@ -129,8 +131,8 @@ def _kind(name: str, known: IndexKind | None, wanted: Wanted) -> IndexKind:
     if wanted.engine not in (None, kind.engine) or (wanted.vectors and not kind.has_vectors):
         has = f"is kept by {kind.engine}, {'with' if kind.has_vectors else 'without'} vectors"
         raise ConfigurationError(
-            f"the corpus {name} {has}: that is chosen when a corpus is made",
-            hint=f"Take another --name, or forget the corpus: marchwarden index --remove {name}",
+            f"the corpus {name} {has}: this can't be changed after a corpus is made",
+            hint=f"Use another --name, or remove the corpus: marchwarden index --remove {name}",
         )
     if kind.has_vectors:
         require_package(MODEL, "A corpus with vectors")
@@ -225,7 +227,9 @@ class _Run:
             self._commit()
             raise
         except ValueError as error:  # engines raise it for all that goes wrong on the disk
-            raise StorageError(f"the index can't be written: {error}", hint="Is the disk full?") from error
+            raise StorageError(
+                f"the index can't be written: {error}", hint="Check whether the disk is full."
+            ) from error
         summary = self._catalogue.summary()
         report.roots, report.files, report.documents = summary.roots, summary.files, summary.documents
         return report

@@ -168,4 +168,4 @@ def _prepare(task: Task) -> Prepared:
     except OSError as error:
         return Prepared(failure=str(error.strerror or error))
     except Exception as error:  # a parser stumbled over this one file: the others are still to be read
-        return Prepared(failure=f"it is built in a way that cannot be read ({type(error).__name__})")
+        return Prepared(failure=f"its format can't be read ({type(error).__name__})")

@@ -75,7 +75,7 @@ def publish_snapshot(folder: Path, store_url: str) -> Published:
     name, store = folder.name, ObjectStore(store_url, request_s=PATIENT_S)
     with Catalogue.reading(folder / "catalogue.sqlite") as catalogue:
         if catalogue.is_unfinished:
-            raise ConfigurationError(f"the corpus {name} is not indexed to its end", hint="Index it again.")
+            raise ConfigurationError(f"the corpus {name} is not completely indexed", hint="Index it again.")
         records = [record for path in catalogue.paths() if (record := catalogue.file(path)) and record.documents]
 
     def send(record: FileRecord) -> bool:

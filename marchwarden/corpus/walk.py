@@ -88,7 +88,7 @@ def _below(folder: str, found: Walk) -> Iterator[str]:
             elif name.startswith("."):
                 found.skip(_join(here, name), _IS_HIDDEN)
             elif name in PASSED_OVER:
-                found.skip(_join(here, name), "folders of this name are filled by programs")
+                found.skip(_join(here, name), "folders with this name hold generated files")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in PASSED_OVER)
         for name in sorted(names):
             if name.startswith((".", "~$")):
@@ -125,6 +125,6 @@ def _take(path: str, found: Walk) -> None:
     elif not stat.S_ISREG(state.st_mode):
         found.refused[path] = "it is not a regular file"
     elif _UNNAMEABLE.search(path):
-        found.refused[path] = "its name holds characters that can't be shown, so that nobody could follow a citation"
+        found.refused[path] = "its name has unprintable characters, so a citation could not name it"
     else:
         found.files[path] = state

@@ -52,4 +52,7 @@ def changes_below(roots: list[Path], *, told: Callable[[str], None]) -> Iterator
             if is_polling:
                 raise
             is_polling = True
-            told(f"The system does not tell of changes ({error}); looking every {_POLL_MS // 1000} seconds instead.")
+            told(
+                f"The operating system does not report changes ({error}), so Marchwarden looks every "
+                f"{_POLL_MS // 1000} seconds instead."
+            )

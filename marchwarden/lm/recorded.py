@@ -93,7 +93,7 @@ class Recording:
                 _append(self._path, answer.model_dump_json().encode("utf-8") + b"\n")
         except OSError as error:
             raise StorageError(
-                f"{self._path} can't be written: {error.strerror or error}", hint="Make room on the disk."
+                f"{self._path} can't be written: {error.strerror or error}", hint="Free some space on the disk."
             ) from error
 
     def _lines(self) -> Iterator[_Answer]:

@@ -78,7 +78,7 @@ def _known_to_dspy(settings: Settings) -> Engine:
             probe.router.lm(routed)
     except lm15.NotConfiguredError as error:
         variables = " or ".join(getattr(error, "env_keys", ()) or ("the provider's own variable",))
-        hint = f"Set MARCHWARDEN_API_KEY (in .env, say), or {variables} in the environment."
+        hint = f"Set it with `marchwarden keys set api_key`, or set {variables} in the environment."
         raise ConfigurationError(f"{model} needs a key", hint=hint) from None
     route = Route(routed, _capabilities(model), "anthropic" in found.provider)
     return PerLoopEngine(lambda: NativeEngine(AsyncLM15Engine(config), route), route.capabilities)

@@ -77,7 +77,7 @@ def create_checkpoint(compiles: Path, identity: CompileIdentity) -> Path:
         except OSError as error:
             raise StorageError(
                 f"{folder} can't be made: {error.strerror or error}",
-                hint="Make room on the disk, or make the folder writable.",
+                hint="Free some space on the disk, or make the folder writable.",
             ) from None
     write_json(folder / IDENTITY_FILE, identity.model_dump(mode="json"))
     return folder
@@ -100,11 +100,11 @@ def lock_folders(compiles: Path, *folders: Path) -> Iterator[None]:
             except OSError as error:
                 raise StorageError(
                     f"{path} can't be written: {error.strerror or error}",
-                    hint="Make room on the disk, or make the folder writable.",
+                    hint="Free some space on the disk, or make the folder writable.",
                 ) from None
             if not _try_lock(file.fileno()):
                 raise EvaluationError(
-                    f"another compile is at work on {folder}", hint="Wait for it, or name another --out."
+                    f"another compile is already running in {folder}", hint="Wait for it, or name another --out."
                 )
         yield
 
@@ -140,5 +140,5 @@ def find_checkpoint(compiles: Path, identity: CompileIdentity) -> Path:
         except (OSError, ValidationError):
             continue
     raise EvaluationError(
-        f"no compile with these options is in {compiles} to go on with", hint="Start one without --resume."
+        f"{compiles} has no compile with these options to resume", hint="To start one, leave out --resume."
     )

@@ -193,7 +193,7 @@ class Investigation:
                     finished=finished,
                     in_flight=journal.in_flight,
                     seconds_used=journal.seconds_used,
-                    decision="Rihlas that were out are asked again under the same ids.",
+                    decision="Questions without an answer yet are asked again under the same ids.",
                 )
             )
             if journal.model_tokens:
@@ -232,7 +232,7 @@ class Investigation:
                     done=False,
                     stage_form=form,
                     least_tokens=self._journal.least_tokens,
-                    decision="Sub-questions for the researchers.",
+                    decision="The question was split into sub-questions for the researchers.",
                 )
             )
         self._merger.aspects = self._journal.aspects
@@ -280,7 +280,7 @@ class Investigation:
         self._budget.ran_out(self._interrupted or "seconds")
         if self._interrupted:
             who = " by the operator of its server" if self._interrupted == "stopped" else ""
-            self._steps.stop("interrupted", f"It was interrupted{who}, and answers with what there is.")
+            self._steps.stop("interrupted", f"It was interrupted{who}. The answer uses what was found so far.")
         else:
             self._steps.stop("seconds", "The time for asking ran out.")
 

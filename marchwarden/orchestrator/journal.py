@@ -67,8 +67,8 @@ class Journal:
         other = [name for name, (then, now) in same.items() if then != now]
         if other:
             raise ConfigurationError(
-                f"the investigation was begun with another {' and another '.join(other)}",
-                hint="Resume it with the same question, options and team file, or begin a new one.",
+                f"the investigation was started with another {' and another '.join(other)}",
+                hint="Resume it with the same question, options and team file, or start a new one.",
             )
 
 

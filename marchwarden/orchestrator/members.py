@@ -130,7 +130,7 @@ class McpMember:
             self._client, self._is_starting = None, False
             self._tell_change()
         if not self._is_missing:
-            self._reason += ", and it was started again before"
+            self._reason += ", although it was started again"
 
     async def _connected(self) -> None:
         from mcp import Client
@@ -148,7 +148,7 @@ class McpMember:
                 self._tell_change()
                 await self._broken.wait()
         if connecting.cancelled_caught:
-            self._reason = f"it could not be reached: it was not there within {CONNECT_S:.0f} s"
+            self._reason = f"it could not be reached within {CONNECT_S:.0f} s"
 
     def _give_up(self, client: Any) -> None:
         """Let go of a connection that is of no more use; whoever asks next waits for another."""
@@ -175,7 +175,7 @@ class McpMember:
         client = await self._open()
         if client is None:
             return Reply(reason=self._reason, sent=False, final=self._is_missing)
-        reply = Reply(reason="it died while it was asked")
+        reply = Reply(reason="its process died during the call")
         newest = 0.0
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
@@ -214,7 +214,7 @@ class McpMember:
                         self._give_up(client)
                 group.cancel_scope.cancel()
         if patience.cancelled_caught:
-            reply = Reply(reason=f"it was silent for {self._silence_s:.0f} s")
+            reply = Reply(reason=f"it did not answer for {self._silence_s:.0f} s")
             self._give_up(client)
         return replace(reply, seconds=time.monotonic() - began)
 
@@ -251,7 +251,7 @@ def _read_reply(answer: Any) -> Reply:
     try:
         result = ResearchResult.model_validate(answer.structured_content)
     except ValidationError as error:
-        return Reply(reason=f"its result breaks the contract ({error.error_count()} faults)")
+        return Reply(reason=f"its result does not follow the contract ({error.error_count()} errors)")
     meta = answer.meta or {}
     return Reply(result=result, repeated=meta.get(REPEATED_META) is True)
 

@@ -215,7 +215,7 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
                 gap = Gap(
                     topic=topic,
                     category=GapCategory.ACCESS_DENIED,
-                    detail=f"No result came: {rihla.lost.rstrip('.')}.",
+                    detail=f"It gave no result: {rihla.lost.rstrip('.')}.",
                     cause="source_failed",
                 )
                 ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))

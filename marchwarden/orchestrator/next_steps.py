@@ -73,7 +73,7 @@ class NextSteps:
             elif step.origin in _ANYBODYS and step.aspect not in open_:
                 self.skip(step, "others have answered it", valued.utility)
             elif valued.utility < LEAST_UTILITY:
-                self.skip(step, f"it is worth {valued.utility:.2f}, less than {LEAST_UTILITY}", valued.utility)
+                self.skip(step, f"its value is {valued.utility:.2f}, less than {LEAST_UTILITY}", valued.utility)
             else:
                 worthy.append(valued)
         if not worthy:
@@ -93,7 +93,7 @@ class NextSteps:
             for valued in worthy:
                 self.skip(valued.step, "no tokens are left for it", valued.utility)
             self._budget.ran_out("tokens")
-            self.stop("tokens", "Fewer tokens are left than a researcher needs.")
+            self.stop("tokens", "Too few tokens are left for another researcher.")
             return []
         return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens]
 

@@ -232,14 +232,12 @@ def _after_gap(
             kind = RESEARCHERS[wanted] if wanted else None
             named = [each for each in team.answering(kind) if each.name != step.researcher] if kind else others
             for member in named:
-                yield to(
-                    member, _question(gap.topic, sought), PRIOR_SCOPE, f"It answers for {kind or 'other sources'}."
-                )
+                yield to(member, _question(gap.topic, sought), PRIOR_SCOPE, f"It is for {kind or 'other sources'}.")
             if kind and not named:
-                detail = f"{gap.detail.rstrip('.')}. No researcher of the team answers for {kind!r}."
+                detail = f"{gap.detail.rstrip('.')}. No researcher of the team is for {kind!r}."
                 told = gap.model_copy(update={"detail": detail})
                 yield Unserved(
-                    gap.topic, category.value, aspect, rihla.number, f"no member answers for {kind!r}", told
+                    gap.topic, category.value, aspect, rihla.number, f"no researcher is for {kind!r}", told
                 )
         case GapCategory.SOURCE_NOT_FOUND:
             for member in others:
@@ -252,7 +250,7 @@ def _after_gap(
                 reason = f"{step.researcher} met a closed page: {gap.topic}"
                 yield to_another(member, PRIOR_CLOSED, reason)
             if not openers:
-                yield Unserved(gap.topic, category.value, aspect, rihla.number, "no member answers for 'open_copies'")
+                yield Unserved(gap.topic, category.value, aspect, rihla.number, "no researcher is for 'open_copies'")
         case GapCategory.BUDGET_EXHAUSTED:
             if not step.doubles and rihla.tokens < MOST_TOKENS:
                 quoted = " ".join(each.raw_excerpt for each in rihla.result.citations) if rihla.result else ""
@@ -279,13 +277,13 @@ def _after_discovery(
             f"{rihla.step.researcher} met {event.identifier or 'something'} for {kind}.", PRIOR_DISCOVERY, **after,
         )  # fmt: skip
     if not named:
-        reason = f"no member answers for {kind!r}"
+        reason = f"no researcher is for {kind!r}"
         named_on = f", named on {event.source_locator}" if event.source_locator else ""
         told = Gap(
             topic=question,
             category=GapCategory.SCOPE_EXCEEDED,
-            detail=f"{event.identifier or 'Something'}{named_on}, may tell more. No researcher of the team answers "
-            f"for {kind!r}.",
+            detail=f"{event.identifier or 'Something'}{named_on}, may have the answer. No researcher of the "
+            f"team is for {kind!r}.",
         )
         yield Unserved(question, "discovery", rihla.step.aspect, rihla.number, reason, told)
 

@@ -114,7 +114,9 @@ def read_team(path: Path) -> Team:
 
 def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
     if not _NAME.fullmatch(name):
-        raise ConfigurationError(f"{path}: {name!r} is no name of a researcher: letters, digits, blanks, . : - _")
+        raise ConfigurationError(
+            f"{path}: {name!r} is not a valid name of a researcher: use letters, digits, spaces, . : - _"
+        )
     try:
         server = _Server.model_validate(entry)
     except ValidationError as error:
@@ -123,7 +125,7 @@ def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
     if server.disabled:
         return None
     if bool(server.command) == bool(server.url):
-        raise ConfigurationError(f"{path}: {name} needs a command or a url, one of them")
+        raise ConfigurationError(f"{path}: {name} needs either a command or a url")
     if server.url and not server.url.startswith(("http://", "https://")):
         raise ConfigurationError(f"{path}: {name}: url must begin with http:// or https://")
     identity = (

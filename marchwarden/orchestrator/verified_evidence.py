@@ -89,7 +89,7 @@ async def take(
     for citation in result.citations:
         host = urlsplit(citation.locator).hostname
         if host and not allows(host):
-            fault: str | None = "the caller does not allow this domain"
+            fault: str | None = "the source filter does not allow this domain"
         else:
             fault = await _take_citation(citation, researcher, result.trace_id, lines, fetches, pages, read, store)
         if fault:
@@ -130,7 +130,7 @@ async def _take_citation(
 ) -> str | None:
     """Take a citation over, and return None; else the reason why not."""
     if citation.raw_excerpt == NON_TEXT_SOURCE:
-        return "a source without text supports nothing that can be checked"
+        return "a source without text can't be checked"
     where = {citation.locator, without_place(citation.locator)}
     named = [
         line
@@ -140,8 +140,8 @@ async def _take_citation(
         and line.get("text_hash")
     ]
     if not named:
-        return "its trace does not tell of this page" if lines else "its trace can't be had"
-    fault = "the page could not be had"
+        return "this page is not in its trace" if lines else "its trace can't be fetched"
+    fault = "the page can't be fetched"
     for line in named:
         try:
             event = parse_event(line)

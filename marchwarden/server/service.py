@@ -95,10 +95,10 @@ class Service:
         """Use other settings for the calls that come. Raises ConfigurationError, and changes nothing then."""
         callers = Callers(settings)
         if callers.are_known != self.callers.are_known:
-            raise ConfigurationError("a server that runs can't begin or cease to ask for tokens: start it anew")
+            raise ConfigurationError("a running server can't change whether it needs tokens: restart it")
         if fixed := [name for name in _FIXED if getattr(settings, name) != getattr(self.settings, name)]:
             names = ", ".join(f"MARCHWARDEN_{name.upper()}" for name in fixed)
-            raise ConfigurationError(f"a server that runs can't change {names}: start it anew")
+            raise ConfigurationError(f"a running server can't change {names}: restart it")
         if settings.store is not None:
             open_store(settings.store)
         self.callers, self.settings = callers, settings

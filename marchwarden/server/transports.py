@@ -207,7 +207,7 @@ def _reload(service: Service, reload: Callable[[], Settings] | None, warn: Calla
     try:
         service.reload(reload())
     except MarchwardenError as error:
-        warn(f"The settings stay as they were: {error}")
+        warn(f"The settings were not changed: {error}")
 
 
 def _dump_tasks() -> None:
@@ -291,7 +291,7 @@ async def _incoming(descriptor: int) -> AsyncIterator[str]:
         for end in ended:
             yield _decode_line(b"".join([*begun, end] if size < MAX_LINE_BYTES else begun))
             begun, size = [], 0
-        # What is beyond the limit is dropped: the line is no JSON then, and is answered as such.
+        # What is beyond the limit is dropped: the line is not JSON then, and is answered as such.
         if rest and size < MAX_LINE_BYTES:
             begun.append(rest)
             size += len(rest)
@@ -396,15 +396,15 @@ def _listening(settings: Settings, host: str, port: int, allow_remote: bool) -> 
         )
     if host in ("", "0.0.0.0", "::") and settings.server_url is None:
         raise ConfigurationError(
-            f"{host} is no name that callers use, and requests are checked for naming this server",
-            hint="Set MARCHWARDEN_SERVER_URL to the address that callers use, or listen on that alone.",
+            f"{host} is not a name that callers use, and every request must name this server",
+            hint="Set MARCHWARDEN_SERVER_URL to the address that callers use, or listen only on that address.",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
         raise ConfigurationError(
-            f"{host}:{port} can't be listened on: {error.strerror or error}", hint="Choose another port."
+            f"can't listen on {host}:{port}: {error.strerror or error}", hint="Choose another port."
         ) from error
     with listener:
         yield listener

@@ -83,8 +83,8 @@ _CLOSING = frozenset({"assess", "conclude", "result"})
 _NEAR_THE_END = _CLOSING | {"stop", "synthesize"}
 
 _KILLS = {
-    "seconds": "it went on for longer than its time and the grace after it",
-    "tokens": "it used more tokens than it was given",
+    "seconds": "it ran longer than its time limit and the time to finish after it",
+    "tokens": "it used more tokens than its budget",
     "stopped": STOPPED,
 }
 # Bytes that are read at once: more than a call sends between two readings.
@@ -514,7 +514,7 @@ class _Call:
         result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
         self._killed = None
         await self._record(_fields(record))
-        await self._record(_fields(Finished(decision="finished with what had been found", result=result)))
+        await self._record(_fields(Finished(decision="ended with what had been found", result=result)))
         return result
 
     def _finished_from_outside(

@@ -58,7 +58,10 @@ _REASONS = (
     (r"169\.254\.\d|/latest/api/token|metadata\.google\.internal|MissingAccount", "no credentials were found"),
     (r"NoSuchBucket|ContainerNotFound|bucket does not exist|No such container", "there is no such bucket"),
     (r"\b(?:401|403) \w|PermissionDenied|Unauthenticated|Permission denied", "it refuses the credentials"),
-    (r"\b501 Not Implemented|NotImplemented|NotSupported", "it has no conditional put, which is needed"),
+    (
+        r"\b501 Not Implemented|NotImplemented|NotSupported",
+        "it does not support conditional writes, which are needed",
+    ),
     (r"kind: Timeout|timed out", "it did not answer in time"),
     (r"dns error|failed to lookup", "its address has no host"),
     (r"kind: Connect|error sending request", "it can't be reached"),
@@ -101,7 +104,7 @@ class ObjectStore:
             self._store  # noqa: B018  what is wrong with its settings is told now
 
     def create(self, name: str, body: bytes) -> bool:
-        """Create an object. False where it is there already: it stays as it is."""
+        """Create an object. False where it already exists: it stays as it is."""
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
@@ -115,7 +118,7 @@ class ObjectStore:
         return True
 
     def create_from(self, name: str, file: Path) -> bool:
-        """Create an object from a file, in pieces where it is large. False where it is there already.
+        """Create an object from a file, in pieces where it is large. False where it already exists.
 
         A large one whose name is not taken yet replaces what another process creates meanwhile: give one name to one
         content only.

@@ -154,7 +154,7 @@ class ApiClient:
             return Failure(FailureKind.NOT_FOUND, f"{name} has nothing there (status {status})")
         if status >= 500:
             return Failure(FailureKind.SERVICE_DOWN, f"{name} is down (status {status})")
-        return Failure(FailureKind.BAD_REQUEST, f"{name} does not take this request (status {status})")
+        return Failure(FailureKind.BAD_REQUEST, f"{name} rejects this request (status {status})")
 
 
 def json_of(answer: Answer, name: str) -> Any | Failure:

@@ -81,7 +81,7 @@ class Missing:
     def check_clock(self) -> None:
         """Raise NotRecorded where the recorded call's time was over, so that nothing more of it can be missing."""
         if self.ends_by_clock:
-            raise NotRecorded("the time of the recorded call was over", ends_call=True)
+            raise NotRecorded("the recorded call had run out of time", ends_call=True)
 
 
 class RecordedSearch:

@@ -300,7 +300,7 @@ def _cut_short(given: GapsGiven, before: str = "") -> str:
     told = [f"{limits_reached(reached)}{before}."] if reached else []
     if len(reached) < len(given.exhausted):
         few = f"Of {given.token_budget:,} tokens {left:,} were left, too few"
-        told.append(f"{few} {by_rules if steps else 'to go on.'}")
+        told.append(f"{few} {by_rules if steps else 'to continue.'}")
     elif steps:
         told.append(f"Too few tokens were left {by_rules}")
     return " ".join(told)
@@ -394,7 +394,7 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     searches, pages = len(ledger.queries), len(ledger.sources)
     detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
     if any(source.researcher for source in ledger.sources):
-        detail = f"{_pages(pages)} quoted by the researchers that were asked."
+        detail = f"The researchers that were asked quoted {pages} {'page' if pages == 1 else 'pages'}."
     refused = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "search"]
     if refused:
         detail += f" The search failed: {_sentence(refused[-1])}"
@@ -407,15 +407,15 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
     for source in [each for each in ledger.sources if aspect.number in each.no_row_fits][:MOST_TABLES]:
-        detail += f" None of the {source.table_rows} rows of {source.locator} fits all that the question names."
+        detail += (
+            f" None of the {source.table_rows} rows of {source.locator} matches everything that the question names."
+        )
     tables = [each for each in ledger.sources if aspect.number in each.no_row_named]
     for source in tables[:MOST_TABLES]:
-        detail += (
-            f" No word of the question tells one of the {source.table_rows} rows of {source.locator} from the others."
-        )
+        detail += f" No word of the question picks out one of the {source.table_rows} rows of {source.locator}."
     if pages:
         if skipped:
-            none = "Nothing in the rest of what was read answers"
+            none = "Nothing else that was read answers"
         else:
             none = (
                 "The page that was read does not answer" if pages == 1 else "None of the pages that were read answers"
@@ -449,7 +449,8 @@ def _rows_left_out(aspect: Aspect, source: Source) -> Gap:
         category=GapCategory.SCOPE_EXCEEDED,
         detail=(
             f"{more} more {'row' if more == 1 else 'rows'} of {source.locator} {'fits' if more == 1 else 'fit'} and "
-            f"{'is' if more == 1 else 'are'} not quoted. Asked as a database, its rows can be counted and summed up."
+            f"{'is' if more == 1 else 'are'} not quoted. To count or add up rows, ask it as a database "
+            f"(--source db:NAME)."
         ),
     )
 

@@ -299,7 +299,7 @@ class StageRunner:
                 self._service_trouble = reason
             if self.model and (error.kind == "bad_key" or self._failures >= FAILURES_BORNE):
                 self.model = None
-                reason += " (the model is not asked again in this research)"
+                reason += " (the model is not asked again in this call)"
         self._recorder.record(
             FellBack(
                 stage=stage.name,

@@ -64,7 +64,7 @@ def details_of(event: Event) -> tuple[tuple[str, str], ...]:
 # Words for the reasons of `stop` and `killed`. A reason that is not here, of a newer version, is shown as it stands.
 _STOPS = {
     "covered": "every sub-question is covered",
-    "no_new_leads": "no new candidate pages",
+    "no_new_leads": "there are no new candidate pages",
     "iterations": "no iterations are left",
     "sources": "no sources are left",
     "seconds": "the time is up",
@@ -74,7 +74,7 @@ _STOPS = {
 }
 _KILLS = {
     "seconds": "it did not stop in time",
-    "tokens": "it used more tokens than it was given",
+    "tokens": "it used more tokens than its budget",
     "stopped": "the server was stopped by its operator",
 }
 
@@ -85,18 +85,18 @@ def _describe(event: JsonView) -> str:
         case "start":
             return f'asked "{_one_line(event.question)}" ({event.depth}, {event.model_id}, {event.source})'
         case "dispatch":
-            asked = f'sent rihla {event.rihla} to {event.researcher}: "{_one_line(event.question)}"'
+            asked = f'asked {event.researcher} (rihla {event.rihla}): "{_one_line(event.question)}"'
             return f"{asked} ({event.origin.replace('_', ' ')}, {event.tokens} tokens)"
         case "return":
             found = f"{_count(event.citations, 'citation')}, {_count(event.gaps, 'gap')}"
             spent = f"{event.charged_tokens} tokens in {event.duration_sec:.1f} s"
-            return f"rihla {event.rihla} came back from {event.researcher}: {found}, {spent}, trace {event.trace_id}"
+            return f"{event.researcher} answered (rihla {event.rihla}): {found}, {spent}, trace {event.trace_id}"
         case "lost":
-            return f"lost rihla {event.rihla} to {event.researcher}: {event.charged_tokens} tokens"
+            return f"no result from {event.researcher} (rihla {event.rihla}): {event.charged_tokens} tokens charged"
         case "skip":
             return f'did not ask {event.researcher or "anybody"}: "{_one_line(event.question)}" ({event.origin})'
         case "resume":
-            return f"resumed: {_count(len(event.finished), 'rihla')} done, {len(event.in_flight)} asked again"
+            return f"resumed: {_count(len(event.finished), 'question')} finished, {len(event.in_flight)} asked again"
         case "plan" if event.done:
             return f"planned turn {event.iteration}: nothing more to do{_form(event.stage_form)}"
         case "plan":

@@ -148,7 +148,7 @@ def test_a_state_for_other_fields_is_refused_and_nothing_is_changed(tmp_path: Pa
     state["signatures"]["extract"] = "another"
     (tmp_path / "researcher.json").write_text(json.dumps(state))
     other, _ = researcher()
-    with pytest.raises(ConfigurationError, match="other words or fields of extract"):
+    with pytest.raises(ConfigurationError, match="another version of extract"):
         other.load(tmp_path / "researcher.json")
     assert other.plan.signature.instructions != WORDS
 

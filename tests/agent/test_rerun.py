@@ -267,7 +267,7 @@ async def test_a_prompt_that_was_not_asked_then_is_told() -> None:
             line["request_hash"] = "0" * 24
 
     ran = await again(rewritten(done.trace, forget))
-    assert ran.lacks[0] == "an answer to a prompt of synthesize: the model was not asked that"
+    assert ran.lacks[0] == "an answer to a prompt of synthesize: the model was not asked for it"
     assert not ran.is_same
 
 
@@ -307,7 +307,7 @@ async def test_another_version_is_named_and_its_new_fields_are_no_difference() -
 
     ran = await again(rewritten(done.trace, older))
     assert ran.is_same
-    assert ran.notes == [f"recorded by version 0.0.1, made again by {__version__}"]
+    assert ran.notes == [f"recorded by version 0.0.1, repeated by {__version__}"]
 
 
 async def test_a_page_that_is_gone_from_the_store_is_told() -> None:
@@ -328,7 +328,7 @@ async def test_a_page_that_is_read_otherwise_now_is_told() -> None:
             line["text_hash"] = "sha256:" + "0" * 64
 
     ran = await again(rewritten(done.trace, other_text))
-    assert ran.notes == [f"{BRIDGE} is read otherwise than then"]
+    assert ran.notes == [f"{BRIDGE} is read differently now"]
     assert ran.is_same
 
 

@@ -45,12 +45,12 @@ QUESTION = "Which crops grow well in Utah?"
         (["q", "--server", "127.0.0.1:8111"], ["--server takes the URL of a server"]),
         (["q", "--server", "http://x/", "--model", "m", "--web", "w"], ["--model and --web can't go with --server"]),
         (["q", "--output", "gone/answer.md"], ["there is no folder gone"]),
-        (["q", "--web", "w", "--source", "web"], ["--web names a frozen web, --source web asks for none"]),
+        (["q", "--web", "w", "--source", "web"], ["--web names a frozen web, but --source web does not search one"]),
         (["q", "--output", "."], ["is a folder; name a file"]),
         (["q", "--output", "answer.pdf"], ["its ending says what to write: .md, .html", ".json"]),
         (["q", "-o", "a.html", "--server", "http://x/"], ["shows the pages that were read, which --server keeps"]),
         (["Which", "crops", "grow"], ['put the question in quotes: marchwarden ask "Which crops grow"']),
-        ([], ["it is missing; ask like this"]),
+        ([], ["it is missing. For example"]),
         (["q", "--resume"], ["--resume, --jobs, --cluster and --total-budget go with --file"]),
         (["q", "--again", "1234", "--continue"], ["QUESTION and --continue can't go with --again"]),
     ],
@@ -71,7 +71,7 @@ def test_a_file_that_is_there_is_replaced_only_with_force(run: Run, web: Path, t
     asked = ("ask", QUESTION, "--web", str(web), "-o", "notes.md")
     ran = run(*asked)
     assert (ran.code, ran.out) == (2, "")
-    assert "notes.md is there already" in ran.said
+    assert "notes.md already exists" in ran.said
     assert file.read_text() == "a year of work"
     assert not (tmp_path / "traces").exists()
     assert run(*asked, "--force").code == 0

@@ -20,7 +20,7 @@ def test_commands_are_done_and_others_are_told(
     asked = "/HELP\n/hlep\n/ help me\nWhich crops grow well in Utah?\n/new\n/var/log: when are peas sown?\nexit\nno"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(asked.encode())))
     ran = run("chat", "--web", str(web))
-    assert "/new      leave out what was said so far" in ran.err
+    assert "/new      begin a new conversation" in ran.err
     assert "/hlep: no such command. Type a question, or /help." in ran.err
     assert "/ help me: no such command." in ran.err
     assert [line for line in ran.out.splitlines() if line.startswith("> ")] == [

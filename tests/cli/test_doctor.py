@@ -31,7 +31,7 @@ def test_without_keys_it_works_and_says_how_to_get_more(run: Run) -> None:
     ran = run("doctor")
     assert ran.code == 0
     flat = " ".join(ran.out.split())
-    assert "note model none: answers are put together from sentences of pages → Set ANTHROPIC_API_KEY" in flat
+    assert "note model none: answers consist of sentences from pages → To use a model, set ANTHROPIC_API_KEY" in flat
     assert "note search MARCHWARDEN_OFFLINE is set, so the frozen web" in flat
     assert "ok traces" in flat
     assert "pages on" in flat
@@ -138,7 +138,7 @@ def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
 ) -> None:
     assert states(run)["program"][:2] == (
         "ok",
-        "none, as is wanted: every stage runs uncompiled, confidence is not calibrated",
+        "none, as MARCHWARDEN_PROGRAM says: no stage is compiled, confidence is not calibrated",
     )
     monkeypatch.delenv("MARCHWARDEN_PROGRAM")
     fitted = {"model_id": "extractive", "slope": 1, "intercept": 0, "questions": 70, "fitted_on": "shipped dev"}
@@ -159,7 +159,7 @@ def test_the_program_in_force_is_named_with_what_it_was_fitted_on(
     monkeypatch.setenv("MARCHWARDEN_PROGRAM", "none")
     assert states(run)["program"][:2] == (
         "ok",
-        "none, as is wanted: every stage runs uncompiled, confidence is not calibrated",
+        "none, as MARCHWARDEN_PROGRAM says: no stage is compiled, confidence is not calibrated",
     )
 
 

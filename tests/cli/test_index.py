@@ -92,7 +92,7 @@ def test_a_corpus_is_watched_until_ctrl_c(run: Run, folder: Path) -> None:
     timer.join()
     signal.signal(signal.SIGINT, before)
     assert ran.code == 130
-    assert "What was read is kept." in ran.said
+    assert "Files that were read stay indexed." in ran.said
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_a_root_that_is_not_there_now_keeps_what_was_indexed_of_it(run: Run, fol
     folder.rename(folder.with_name("away"))
     ran = run("index")
     assert ran.code == 0
-    assert "is not there now; what was indexed of it stays" in ran.said
+    assert "was not found; its indexed files stay in the corpus" in ran.said
     assert "2 documents of 2 files" in ran.out
 
 

@@ -43,8 +43,8 @@ def test_a_researcher_that_was_never_reached_has_no_trace_to_replay(run: Run, tm
     team.write_text(json.dumps({"mcpServers": {"a": {"url": "http://127.0.0.1:1/mcp"}}}))
     ran = run("investigate", QUESTION, "--team", str(team))
     assert ran.code == 1
-    assert "a: No result came: it could not be reached" in " ".join(ran.out.split())
-    assert "No source could be asked, so this says nothing about the question." in ran.said
+    assert "a: It gave no result: it could not be reached" in " ".join(ran.out.split())
+    assert "No source could be asked, so the question is not answered." in ran.said
     (trace,) = (tmp_path / "traces").glob("*.jsonl")
     assert [line.split()[-1] for line in ran.out.splitlines() if "marchwarden replay" in line] == [trace.stem[:8]]
     assert "lost · 0 tokens" in ran.out

@@ -48,7 +48,7 @@ def test_without_a_command_there_is_help_and_a_usage_code(run: Run) -> None:
         ("ask q --zzz", "No such option: --zzz"),
         ("ask q --depth foo", "--depth: 'foo' is not one of 'shallow', 'balanced', 'deep'."),
         ("ask q --budget", "Option '--budget' requires an argument."),
-        ("ask  ", 'QUESTION: it is missing; ask like this: marchwarden ask "When did the Berlin Wall fall?"'),
+        ("ask  ", 'QUESTION: it is missing. For example: marchwarden ask "When did the Berlin Wall fall?"'),
         ("ask Which crops grow well", 'put the question in quotes: marchwarden ask "Which crops grow well"'),
         ("investigate Which crops", 'put the question in quotes: marchwarden investigate "Which crops"'),
         ("traces prune", "Missing option '--older-than'."),

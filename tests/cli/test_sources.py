@@ -73,7 +73,7 @@ def test_corpora_of_the_object_store_are_told(run: Run, tmp_path: Path, monkeypa
     snapshot.write_bytes(b"")
     monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{tmp_path}/bucket")
     assert "published in the object store can be used too" in listed(run, "corpus")[1]
-    assert "Published in the object store, and can be used here too: garden." in run("index", "--list").said
+    assert "Published in the object store, and usable here too: garden." in run("index", "--list").said
     monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{tmp_path}/gone")
     ran = run("index", "--list")
     assert (ran.code, "can't be listed" in ran.said) == (0, True)

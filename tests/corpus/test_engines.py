@@ -87,7 +87,9 @@ def test_another_engine_than_that_of_the_corpus_is_refused(engine: str, folder: 
     other = next(each for each in ENGINES if each != engine)
     if find_spec(ENGINES[other].package) is None:
         pytest.skip(f"{ENGINES[other].package} is not installed")
-    with pytest.raises(ConfigurationError, match=f"is kept by {engine}, without vectors: that is chosen when"):
+    with pytest.raises(
+        ConfigurationError, match=f"is kept by {engine}, without vectors: this can't be changed after"
+    ):
         index_files(corpus, [folder], jobs=0, wanted=Wanted(other))
     with Catalogue.reading(corpus.catalogue) as catalogue:
         assert catalogue.kind == IndexKind(engine, has_vectors=False)

@@ -182,7 +182,7 @@ def test_lines_that_are_no_documents_are_left_out_and_the_others_stay(
     ]
     report = index(write(tmp_path / "files", {"a.jsonl": "\n".join(lines)}))
     assert report.documents == 2
-    assert "line 2: the line is no JSON" in next(iter(report.failed.values())) or "line 5" in str(report.failed)
+    assert "line 2: the line is not JSON" in next(iter(report.failed.values())) or "line 5" in str(report.failed)
     assert sorted(found("climb")) == ["a.jsonl#L1", "a.jsonl#L6"]
 
 
@@ -255,7 +255,7 @@ def test_two_runs_at_once_on_one_corpus_are_refused(folder: Path) -> None:
     index(folder)
     with (
         FileLock(corpus_at("default").folder / "writing.lock"),
-        pytest.raises(StorageError, match="another `marchwarden index` is at work"),
+        pytest.raises(StorageError, match="another `marchwarden index` is already working"),
     ):
         index(folder)
 

@@ -27,7 +27,7 @@ def test_hidden_files_and_what_programs_fill_are_passed_over(tmp_path: Path) -> 
     assert found.others == 1
     assert {os.path.relpath(path, tmp_path): reason for path, reason in found.skipped.items()} == {
         ".git": "its name begins with a dot",
-        "node_modules": "folders of this name are filled by programs",
+        "node_modules": "folders with this name hold generated files",
         ".hidden.md": "its name begins with a dot",
         "x.exe": "files that end with .exe can't be read",
         "~$open.docx": "it only marks a document as open",
@@ -59,7 +59,7 @@ def test_what_is_no_ordinary_file_or_has_no_name_to_show_is_refused(tmp_path: Pa
     assert names(found, tmp_path) == ["ok.md"]
     assert sorted(set(found.refused.values())) == [
         "it is not a regular file",
-        "its name holds characters that can't be shown, so that nobody could follow a citation",
+        "its name has unprintable characters, so a citation could not name it",
     ]
     assert len(found.refused) == 4
 

@@ -296,7 +296,7 @@ def test_a_folder_is_one_compiles_at_a_time_and_free_when_that_is_killed(tmp_pat
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with (
-            pytest.raises(EvaluationError, match="another compile is at work") as caught,
+            pytest.raises(EvaluationError, match="another compile is already running") as caught,
             lock_folders(compiles, out),
         ):
             pass

@@ -80,7 +80,7 @@ class FakeMember:
         await anyio.lowlevel.checkpoint()
         match script.mode:
             case "dies":
-                return Reply(reason="it died while it was asked")
+                return Reply(reason="its process died during the call")
             case "absent":
                 return Reply(reason="it could not be reached", sent=False)
             case "refuses":
@@ -88,7 +88,7 @@ class FakeMember:
             case "hangs":
                 await anyio.sleep_forever()
             case "invalid":
-                return Reply(reason="its result breaks the contract (3 faults)")
+                return Reply(reason="its result does not follow the contract (3 errors)")
             case "raises":
                 raise OSError("a fault of the client")
         return Reply(result=self._result(call, script), seconds=0.01)

@@ -47,10 +47,10 @@ def test_commands_and_addresses_make_a_team_and_strange_keys_are_left_alone(tmp_
     [
         ({}, "names no researcher"),
         ([], "names no researcher"),
-        ({"a": {"command": "x", "url": "https://x.example"}}, "one of them"),
+        ({"a": {"command": "x", "url": "https://x.example"}}, "either a command or a url"),
         ({"a": {"url": "ftp://x.example"}}, "must begin with http"),
         ({"a": {"command": "x", "at_once": 0}}, "at_once: must be at least 1"),
-        ({"\n": {"command": "x"}}, "no name of a researcher"),
+        ({"\n": {"command": "x"}}, "not a valid name of a researcher"),
         ({"a": {"command": "x", "disabled": True}}, "disabled"),
     ],
 )

@@ -661,8 +661,8 @@ async def test_sigterm_ends_an_http_server_in_the_middle_of_a_call(tmp_path: Pat
         ("192.168.1.1", False, "other machines"),
         ("0.0.0.0", False, "other machines"),
         ("example.org", False, "other machines"),
-        ("0.0.0.0", True, "no name that callers use"),
-        ("192.0.2.1", True, "can't be listened on"),
+        ("0.0.0.0", True, "not a name that callers use"),
+        ("192.0.2.1", True, "can't listen on"),
     ],
 )
 def test_an_address_that_others_reach_has_to_be_allowed(host: str, allow_remote: bool, message: str) -> None:
@@ -674,5 +674,5 @@ def test_an_address_that_others_reach_has_to_be_allowed(host: str, allow_remote:
 def test_a_port_that_is_taken_is_a_configuration_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=f"127.0.0.1:{port} can't be listened on"):
+        with pytest.raises(ConfigurationError, match=f"can't listen on 127.0.0.1:{port}"):
             serve(Settings(), transport="http", port=port)

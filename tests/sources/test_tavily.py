@@ -242,7 +242,7 @@ async def test_a_status_that_no_query_mends_is_the_services_own_failure(service:
     outcome = await search(service.address, "crops")
     assert outcome.failure == Failure(
         FailureKind.SERVICE_DOWN,
-        f"Tavily does not take the request (HTTP {status}); check MARCHWARDEN_TAVILY_BASE_URL",
+        f"Tavily rejects the request (HTTP {status}); check MARCHWARDEN_TAVILY_BASE_URL",
     )
 
 

@@ -70,7 +70,7 @@ def earlier_call(trace: str, web: Path | None) -> Earlier:
         folder = web or (load_settings().frozen_web if started.web else shipped("web"))
         if web is None and manifest_hash(folder) != started.web:
             raise ConfigurationError(
-                f"{read.trace_id} searched another frozen web than the one in force",
+                f"{read.trace_id} searched another frozen web than the one in use",
                 hint="Name its folder: --web DIR.",
             )
     return Earlier(
@@ -111,5 +111,5 @@ def changes_view(earlier: Earlier, now: ResearchResult) -> Iterator[RenderableTy
     else:
         yield Text(f"\n{since} nothing has changed: answer, evidence and confidence are the same.", style="green")
     if earlier.version != __version__:
-        told = f"Note: version {one_line(earlier.version)} answered then, and {__version__} now."
+        told = f"Note: version {one_line(earlier.version)} gave the earlier answer, and {__version__} this one."
         yield Text(told, style="yellow")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DRIFTED, NOTHING_TO_CHECK, NOT_REACHED = 1, 3, 4
 
-EPILOGUE = """Exit codes: 0 every quote is still said · 1 something changed, is gone or was retracted · 3 nothing to
+EPILOGUE = """Exit codes: 0 every quote is still there · 1 something changed, is gone or was retracted · 3 nothing to
 check · 4 nothing changed, but a page is closed now or can't be reached.
 
 Examples:
@@ -29,7 +29,7 @@ Examples:
 marchwarden check
     the latest answer
 marchwarden check 3f2a
-    the one whose id begins so; `marchwarden history` lists them
+    the call whose id begins with 3f2a; `marchwarden history` lists ids
 marchwarden check --all --since 30d
     every call of the last thirty days; also 12h, 8w, or a day: 2026-01-31
 marchwarden check --all --json | jq -r '.traces[].citations[] | select(.state == "changed") | .locator'"""
@@ -42,25 +42,28 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE",
-            help="The trace's id or the start of it, or its file; the latest answer without.",
+            help="Id of the call, its first characters, or a trace file. Default: the latest answer.",
             autocompletion=complete_trace,
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", metavar="", help="Check every call that has citations.")] = False,
     since: Annotated[
         str | None,
-        typer.Option(metavar="AGE", help="With --all: calls not older than this (12h, 30d, 8w), or since a day."),
+        typer.Option(
+            metavar="AGE", help="With --all: only calls that are newer than this age (12h, 30d, 8w) or day."
+        ),
     ] = None,
     web: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of the frozen web to check against; that of the call without."),
+        typer.Option(metavar="DIR", help="Folder of the frozen web to check against. Default: the call's own."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
-    """Read what a call cited again, and tell of each quote: still said, changed, gone, moved, closed now.
+    """Read cited pages again, and say for each quote whether it is still there, changed, moved, gone or closed.
 
-    Pages are fetched as in research: robots.txt, pauses and address rules hold. DOIs and arXiv ids are resolved, and
-    retractions, corrections and newer versions are told. The result is kept beside the trace, and `replay` shows it.
+    Pages are fetched as in research, with the same rules for robots.txt, pauses and addresses. For DOIs and arXiv
+    ids, retractions, corrections and newer versions are reported. The result is stored beside the trace, and `replay`
+    shows it.
     """
     import anyio
 
@@ -71,7 +74,7 @@ def command(
     from marchwarden.store.check_record import keep_check
 
     if trace and every:
-        raise typer.BadParameter("give a trace or --all, not both")
+        raise typer.BadParameter("give either a trace or --all")
     if since and not every:
         raise typer.BadParameter("--since goes with --all")
     plans, left_out = _plans(trace, every=every, since=_moment(since) if since else None)

@@ -58,7 +58,9 @@ def _summary(citations: Sequence[Any]) -> str:
     states = Counter(str(each.get("state")) for each in citations if isinstance(each, dict))
     told = [f"{states[state]} {words}" for state, words in STATE_WORDS.items() if states[state]]
     notices = sum(bool(each.get("notices")) for each in citations if isinstance(each, dict))
-    return f"{count(len(citations), 'citation')}: {', '.join(told)}" + (f"; {notices} with news" if notices else "")
+    return f"{count(len(citations), 'citation')}: {', '.join(told)}" + (
+        f"; {notices} with corrections or other news" if notices else ""
+    )
 
 
 def _citations(citations: Sequence[Any], *, brief: bool) -> View:
@@ -77,7 +79,7 @@ def _citations(citations: Sequence[Any], *, brief: bool) -> View:
             for label, name in (("then", "old_sentence"), ("now", "new_sentence"), ("at", "new_locator"))
         ]
         if each.get("old_sentence") and not each.get("new_sentence"):
-            lines.append(("now", "no sentence like it"))
+            lines.append(("now", "no similar sentence"))
         lines += [
             ("news", f"{notice.get('detail')} {notice.get('url') or ''}")
             for notice in each.get("notices") or ()

@@ -23,7 +23,7 @@ Examples:
 marchwarden export --bundle answer.zip
     the latest answer
 marchwarden export 3f2a --bundle answer.zip
-    the one whose id begins so; `marchwarden history` lists them
+    the call whose id begins with 3f2a; `marchwarden history` lists ids
 marchwarden export 3f2a --html answer.html
     one page for a browser: the answer, and each quote in its stored page
 marchwarden export 3f2a -o sources.bib
@@ -39,7 +39,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
-            help="The trace's id or the start of it; the latest answer without.",
+            help="Id of the call, or its first characters. Default: the latest answer.",
             autocompletion=complete_trace,
         ),
     ] = None,
@@ -57,20 +57,21 @@ def command(
             "--output",
             "-o",
             metavar="FILE",
-            help="List of what the answer cites: FILE.bib, FILE.ris or FILE.csl.json.",
+            help="File for the list of cited works: FILE.bib, FILE.ris or FILE.csl.json.",
         ),
     ] = None,
     form: Annotated[
         BibliographyFormat | None,
-        typer.Option(
-            "--format", metavar="bibtex|ris|csl", help="Format of that list; to standard output without -o."
-        ),
+        typer.Option("--format", metavar="bibtex|ris|csl", help="Format of that list. Without -o it goes to stdout."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write a call to hand on: as a bundle (answer, trace, pages, quotes as Web Annotations, and a script that checks
-    all of it), as one HTML page that shows each quote in the stored text of its page, or the works that the answer
-    cites for a reference manager (BibTeX, RIS, CSL-JSON)."""
+    """Export a call as a bundle that anybody can check, as one HTML page, or as a list of cited works.
+
+    The bundle holds the answer, trace, pages, quotes as Web Annotations, and a script that checks all of it. The
+    HTML page shows each quote in the stored text of its page. The list is for a reference manager (BibTeX, RIS,
+    CSL-JSON).
+    """
     from marchwarden.audit.bibliography import ENDINGS, format_of
     from marchwarden.audit.bundle import files_of, packed
     from marchwarden.audit.evidence_page import evidence_page
@@ -79,7 +80,7 @@ def command(
     from marchwarden.cli.views import console
 
     if bundle is None and html is None and output is None and form is None:
-        raise typer.BadParameter("name a file to write: --bundle FILE.zip, --html FILE.html or -o FILE.bib")
+        raise typer.BadParameter("say what to write: --bundle FILE.zip, --html FILE.html or -o FILE.bib")
     if bundle is not None:
         check_output(bundle, "--bundle", (".zip",), force=force)
     if html is not None:

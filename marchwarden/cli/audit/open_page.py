@@ -14,7 +14,7 @@ EPILOGUE = """Examples:
 marchwarden open
     the latest answer
 marchwarden open 3f2a
-    the one whose id begins so; `marchwarden history` lists them
+    the call whose id begins with 3f2a; `marchwarden history` lists ids
 marchwarden open 3f2a --no-browser
     only writes the page and prints its path"""
 
@@ -24,7 +24,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
-            help="The trace's id or the start of it; the latest answer without.",
+            help="Id of the call, or its first characters. Default: the latest answer.",
             autocompletion=complete_trace,
         ),
     ] = None,
@@ -32,8 +32,10 @@ def command(
         bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page, or only write it.")
     ] = True,
 ) -> None:
-    """Show a call in the browser: the answer, and each quote marked in the stored text of its page. The page works
-    offline and requests nothing. It is kept beside the trace, and its path goes to stdout."""
+    """Show a call in the browser: the answer, and each quote marked in the stored text of its page.
+
+    The page works offline and requests nothing. It is stored beside the trace, and its path goes to stdout.
+    """
     import webbrowser
 
     from marchwarden.audit.evidence_page import evidence_page
@@ -49,4 +51,4 @@ def command(
     page.chmod(trace.stat().st_mode & 0o777)
     console.line(str(page))
     if browser and not webbrowser.open(page.absolute().as_uri()):
-        console.notice("No browser could be started.", "Open the file named above.")
+        console.notice("No browser could be opened.", "Open the file named above.")

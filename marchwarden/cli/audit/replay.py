@@ -20,7 +20,7 @@ EPILOGUE = """Examples:
 marchwarden replay
     the latest answer
 marchwarden replay 3f2a
-    the one whose id begins so; `marchwarden history` lists them
+    the call whose id begins with 3f2a; `marchwarden history` lists ids
 marchwarden replay 3f2a --json | jq -r 'select(.action == "fetch_url") | .final_url'"""
 
 
@@ -29,7 +29,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE_ID",
-            help="The trace's id or the start of it; the latest answer without.",
+            help="Id of the call, or its first characters. Default: the latest answer.",
             autocompletion=complete_trace,
         ),
     ] = None,
@@ -38,11 +38,11 @@ def command(
         typer.Option(
             "--json",
             metavar="",
-            help="The trace's own lines, byte for byte; then a line `check` if `marchwarden check` has looked.",
+            help="Print the trace's lines, byte for byte, then a line `check` if `marchwarden check` was run.",
         ),
     ] = False,
 ) -> None:
-    """Show what a call did, step by step, and verify what it says. The latest check of its citations is shown too."""
+    """Show what a call did, step by step, and verify its result. The latest check of its citations is shown too."""
     from marchwarden.cli.views import console
     from marchwarden.trace.reader import read_trace
 
@@ -75,7 +75,10 @@ def show(trace: Trace) -> bool:
         try:
             console.result(result)
         except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError):
-            console.notice("The result in this trace can't be read: its file is damaged, or of another contract.")
+            console.notice(
+                "The result in this trace can't be read: its file is damaged, or uses another version of the "
+                "contract."
+            )
             readable = False
     found = quick_verdict(trace.path)
     console.verdict(found)

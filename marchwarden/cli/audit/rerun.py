@@ -27,7 +27,7 @@ marchwarden rerun 3f2a --program none
 marchwarden rerun 3f2a --live search,fetch
     what does the web say today?
 
-Exit codes: 0 the same result, or something was exchanged · 1 another result though nothing was exchanged, or a trace
+Exit codes: 0 the same result, or a part was replaced · 1 another result though nothing was replaced, or a trace
 that can't be made again · 2 wrong usage."""
 
 
@@ -36,35 +36,35 @@ def command(
         str | None,
         typer.Argument(
             metavar="TRACE",
-            help="The trace's id or the start of it, or its file; the latest answer without.",
+            help="Id of the call, its first characters, or a trace file. Default: the latest answer.",
             autocompletion=complete_trace,
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="ID", autocompletion=complete_model, help="Ask this model instead; extractive for none."
+            metavar="ID", autocompletion=complete_model, help="Use this model instead, or extractive for none."
         ),
     ] = None,
     program: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Use this program instead: a folder, none, or current for the one in force now."
+            metavar="DIR", help="Use this program instead: a folder, none, or current for the one in use now."
         ),
     ] = None,
     live: Annotated[
         str | None,
-        typer.Option(metavar="PARTS", help="Parts to do anew, with commas between them: search, fetch, model."),
+        typer.Option(metavar="PARTS", help="Parts to do again live, separated by commas: search, fetch, model."),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", metavar="", help="Verdict, differences and result as JSON.")
+        bool, typer.Option("--json", metavar="", help="Print verdict, differences and result as JSON.")
     ] = False,
 ) -> None:
-    """Make a call again from its trace, offline, and show what differs.
+    """Repeat a call from its trace, offline, and show what differs.
 
-    Searches, pages and answers of the model come from the trace and its store, so that a re-run costs nothing and
-    gives the same result, but for ids and times. --model, --program and --live exchange one part of it; such a
-    re-run is a call of its own, which may cost tokens, and leaves a trace.
+    Searches, pages and model answers come from the trace and its store. So a re-run costs nothing and gives the same
+    result, except for ids and times. --model, --program and --live replace one part. Such a re-run is a new call: it
+    may cost tokens, and it leaves a trace.
     """
     import anyio
 
@@ -87,7 +87,7 @@ def command(
         if quick_verdict(found.path).state == VERIFIED:
             raise
         raise TraceError(
-            f"{found.trace_id} can't be made again: {type(error).__name__}, and its trace is not whole",
+            f"{found.trace_id} can't be repeated, because its trace is not complete ({type(error).__name__})",
             hint="`marchwarden verify` says where.",
         ) from error
     if json:
@@ -109,7 +109,9 @@ def _exchange(model: str | None, program: str | None, live: str | None) -> Excha
     if live is not None and (not wanted or set(wanted) - set(PARTS)):
         raise typer.BadParameter(f"--live takes {', '.join(PARTS)}, or several with commas; not {live!r}")
     if model and "model" in wanted:
-        raise typer.BadParameter("--live model asks the recorded model again; --model asks another: give one of them")
+        raise typer.BadParameter(
+            "--live model asks the recorded model again, --model asks another: give only one of them"
+        )
     if program not in (None, NONE, CURRENT):
         program = str(Path(str(program)).absolute())
     return Exchange(model, program, frozenset(part for part in PARTS if part in wanted))

@@ -21,7 +21,7 @@ Examples:
 marchwarden verify
     the latest answer
 marchwarden verify 3f2a
-    the one whose id begins so
+    the call whose id begins with 3f2a
 marchwarden verify answer.zip --signer colleague.pub
     a bundle, which that key must have signed
 marchwarden verify --json | jq -r '.checks[] | select(.state != "verified")'"""
@@ -33,7 +33,7 @@ def command(
         typer.Argument(
             metavar="TRACE|BUNDLE",
             autocompletion=complete_trace,
-            help="The trace's id or the start of it, its file, or a bundle; the latest answer without.",
+            help="Id of the call, its first characters, a trace file or a bundle. Default: the latest answer.",
         ),
     ] = None,
     signer: Annotated[
@@ -41,13 +41,16 @@ def command(
         typer.Option(
             "--signer",
             metavar="KEY.pub",
-            help="The OpenSSH public key that must have signed. Default: that of MARCHWARDEN_SIGNING_KEY.",
+            help="OpenSSH public key that the signature must be from. Default: that of MARCHWARDEN_SIGNING_KEY.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
-    """Check everything that a call's trace or bundle says, offline: that nothing was changed since it was sealed,
-    that every quote stands in its page, and that the answer and its confidence follow from them."""
+    """Check a call's trace or bundle offline, and give one verdict.
+
+    Nothing may have changed since the trace was sealed, every quote must be in its page, and the answer and its
+    confidence must follow from the recorded evidence.
+    """
     from marchwarden.audit.verdict import verdict
     from marchwarden.cli.views import console
 
@@ -86,5 +89,5 @@ def _signer(given: Path | None, *, own: bool) -> str | None:
         return key.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"the key {key} can't be read: {error}", hint="Give the public key that signed: --signer KEY.pub."
+            f"the key {key} can't be read: {error}", hint="Give the public key of the signer: --signer KEY.pub."
         ) from error

@@ -108,7 +108,7 @@ class _Sink:
         except OSError as error:
             console.data(line)  # it was paid for
             raise StorageError(
-                f"{self.path} can't be written: {error.strerror or error}; the answer that it lacks is on stdout",
+                f"{self.path} can't be written: {error.strerror or error}; the missing answer is on stdout",
                 hint="Free some space, then --resume.",
             ) from error
 
@@ -151,7 +151,7 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
     if batch.output is not None:
         check_output(batch.output, "--output", (".jsonl",), force=True, replaces=False)
         if batch.output.is_file() and not (batch.force or batch.resume):
-            raise typer.BadParameter(f"--output {batch.output} is there already; add --resume to go on, or --force")
+            raise typer.BadParameter(f"--output {batch.output} already exists; add --resume to continue, or --force")
     asked = read_questions(batch.file, batch.given)
     done, used = _asked_before(batch.output) if batch.resume and batch.output is not None else ({}, 0)
     left = [each for each in asked if each.key not in done]
@@ -179,19 +179,19 @@ def ask_many(batch: Batch, researchers: Researchers) -> None:
         if sink.model_failed:
             again = "the same command with --force" if batch.output else "the same command"
             console.notice(
-                f"Steps ran without the model, which failed, in {sink.model_failed} of "
-                f"{count(sink.counts.total(), 'question')}; the gaps of their results say why.",
-                f"`marchwarden doctor --online` checks the model. To ask all of them again: {again}.",
+                f"The model failed in {sink.model_failed} of {count(sink.counts.total(), 'question')}, so some steps "
+                "ran without it. The gaps of these results say why.",
+                f"`marchwarden doctor --online` checks the model. To ask all questions again: {again}.",
             )
     # With --force, what is still in the file after a run that wrote nothing is what it was to replace.
     is_resumable = bool(batch.output and (batch.resume or sink.counts))
     if interrupted:
-        hint = "To ask the rest: the same command with --resume." if is_resumable else None
+        hint = "To ask the other questions, run the same command with --resume." if is_resumable else None
         console.notice("Interrupted.", hint)
         raise typer.Exit(INTERRUPTED)
     if run.spent:
         console.notice(
-            f"The rest was not asked: {run.spent}.",
+            f"The other questions were not asked: {run.spent}.",
             MORE_TOKENS if is_resumable else "Allow more with --total-budget.",
         )
     if run.spent or sink.counts["failed"]:

@@ -94,7 +94,7 @@ class Conversation:
                     return await self._connection.research(
                         client, self._request, tell, continues=self._continues, silence=silence
                     )
-                tell("waiting for the end of the trace")
+                tell("waiting for the trace to be complete")
                 with anyio.move_on_after(_TRACE_SECONDS):
                     # The trace is a file: nothing tells of its end.
                     while (trace := self._own_trace()) is None or trace[1] == "unfinished":  # noqa: ASYNC110
@@ -121,5 +121,5 @@ class Conversation:
             return Interrupted("Interrupted.", hint=where)
         path = self._connection.traces / f"{trace[0]}.jsonl"
         return Interrupted(
-            f"Interrupted. What was done is in {path}", hint=f"See it: marchwarden replay {trace[0][:8]}"
+            f"Interrupted. The steps so far are in {path}", hint=f"To see them: marchwarden replay {trace[0][:8]}"
         )

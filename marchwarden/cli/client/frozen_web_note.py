@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 _FROZEN_WEB = (
     "the frozen web that comes with Marchwarden is searched. "
-    "Its pages were written for Marchwarden, on invented hosts."
+    "Its pages were written for Marchwarden, and their hosts are invented: do not rely on them."
 )
-_LIVE = "Live sources need no key, only a network: `marchwarden sources` lists them."
+_LIVE = "Live sources need a network, but no key: `marchwarden sources` lists them."
 
 
 def frozen_web_note(given: Settings, reached: Settings) -> tuple[str, str] | None:
@@ -32,6 +32,6 @@ def offline_note(given: Settings, reached: Settings) -> tuple[str, str] | None:
         return frozen_web_note(given, reached)
     decides = "MARCHWARDEN_SOURCE" if given.source else "the key or address of a search service"
     return (
-        f"MARCHWARDEN_OFFLINE has no effect: {decides} says what is searched.",
-        "For the frozen web: MARCHWARDEN_SOURCE=snapshot",
+        f"MARCHWARDEN_OFFLINE has no effect, because {decides} decides what is searched.",
+        "To search the frozen web, set MARCHWARDEN_SOURCE=snapshot.",
     )

@@ -172,7 +172,7 @@ class Connection:
         except ValidationError as error:
             raise MarchwardenError(
                 "the server's answer is not a research result",
-                hint="Is it a Marchwarden server, and of this version?",
+                hint="Check that it is a Marchwarden server of this version.",
             ) from error
 
     def _failure(self, text: str) -> MarchwardenError:
@@ -180,7 +180,7 @@ class Connection:
         named = _TRACE_LINE.search(text)
         if named and (self.traces / f"{named[1]}.jsonl").is_file():
             return MarchwardenError(
-                _TRACE_LINE.sub("", text).strip(), hint=f"How far it came: marchwarden replay {named[1][:8]}"
+                _TRACE_LINE.sub("", text).strip(), hint=f"To see how far it got: marchwarden replay {named[1][:8]}"
             )
         return MarchwardenError(text or "the research failed")
 
@@ -222,5 +222,5 @@ def silent(seconds: float) -> MarchwardenError:
     """Return the error of a server that gave no sign of life for so long."""
     return MarchwardenError(
         f"the server has been silent for {seconds:.0f} seconds",
-        hint="Ask again; `marchwarden history` has what was done.",
+        hint="Ask again. `marchwarden history` lists the call, as far as it got.",
     )

@@ -33,10 +33,10 @@ app = typer.Typer(
 
 Name = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="The setting, such as max_seconds.", autocompletion=complete_setting),
+    typer.Argument(metavar="NAME", help="Name of the setting, such as max_seconds.", autocompletion=complete_setting),
 ]
-All = Annotated[bool, typer.Option("--all", metavar="", help="Settings with their default values too.")]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
+All = Annotated[bool, typer.Option("--all", metavar="", help="Also list settings that have their default value.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
 
 @app.callback(epilog=EPILOGUE)
@@ -88,7 +88,7 @@ def _listed(*, all_: bool) -> Iterator[dict[str, Any]]:
 
 @app.command()
 def get(name: Name) -> None:
-    """Print the value of a setting that is in force, with the default where it is not set."""
+    """Print the value of a setting, or its default if it is not set."""
     from marchwarden.cli.views import console
     from marchwarden.environment import as_text
     from marchwarden.errors import ConfigurationError
@@ -97,7 +97,7 @@ def get(name: Name) -> None:
     field = field_of(name)
     if is_secret(field):
         raise ConfigurationError(
-            f"{field} is a key and is never shown.", hint="`marchwarden keys` lists what is set."
+            f"{field} is a key and is never shown.", hint="To see which keys are set: marchwarden keys"
         )
     value = next(each["value"] for each in _listed(all_=True) if each["name"] == field)
     if value is None:
@@ -116,7 +116,7 @@ def set_(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help=
     field = field_of(name)
     if is_secret(field):
         raise WrongArgument(
-            f"{field} is a key: others could read it on the command line.",
+            f"{field} is a key, and other users can read command lines.",
             hint=f"Type it: marchwarden keys set {field}",
         )
     write_setting(field, _typed(field, value))
@@ -175,7 +175,7 @@ def unset(name: Name) -> None:
 
 @app.command()
 def path() -> None:
-    """Print the path of the config file, which need not be there."""
+    """Print the path of the config file, even if it does not exist yet."""
     from marchwarden.cli.configuration.config_file import config_file
     from marchwarden.cli.views import console
 

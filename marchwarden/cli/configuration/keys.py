@@ -30,28 +30,28 @@ marchwarden keys unset tavily
 Exit codes: 0 done · 1 no usable key, or a keyring or file that can't be used · 2 wrong usage, such as no such key."""
 
 app = typer.Typer(
-    help="Keep keys of services, such as anthropic and tavily.",
+    help="Store keys of services, such as anthropic and tavily.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 Name = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="The service or the setting, such as tavily.", autocompletion=complete_key),
+    typer.Argument(metavar="NAME", help="Name of the service, such as tavily.", autocompletion=complete_key),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
 
 @app.callback(epilog=EPILOGUE)
 def keys(context: typer.Context, json: Json = False) -> None:
-    """Keep keys of services, such as anthropic and tavily."""
+    """Store keys of services, such as anthropic and tavily."""
     if context.invoked_subcommand is None:
         list_(json=json)
 
 
 @app.command("list")
 def list_(json: Json = False) -> None:
-    """List the keys, and where those come from that are set. Their values are never shown."""
+    """List the keys, and where each key that is set comes from. Values are never shown."""
     from marchwarden.cli.views import console
 
     listed = list(_listed())
@@ -90,10 +90,10 @@ def field_of_key(name: str) -> str:
 def set_(
     name: Name,
     in_file: Annotated[
-        bool, typer.Option("--file", metavar="", help="Keep it in the config file, also where there is a keyring.")
+        bool, typer.Option("--file", metavar="", help="Store it in the config file, even if there is a keyring.")
     ] = False,
 ) -> None:
-    """Keep a key. It is typed without being shown, or comes from a pipe."""
+    """Store a key. Type it (it is not shown), or pipe it in."""
     from marchwarden.cli.configuration.config import tell_what_wins
     from marchwarden.cli.configuration.config_file import IN_KEYRING, config_file, write_setting
     from marchwarden.cli.views import console
@@ -126,7 +126,7 @@ def _check(field: str, key: str) -> None:
 
     if not key or len(key) > _MAX_KEY_CHARS or not key.isprintable() or " " in key:
         raise ConfigurationError(
-            f"{field}: {'nothing was given' if not key else 'this is no key'}.",
+            f"{field}: {'nothing was given' if not key else 'this is not a key'}.",
             hint=f"Type it when asked, or pipe it: marchwarden keys set {key_name(field)} < FILE",
         )
     try:
@@ -183,8 +183,8 @@ def unset(name: Name) -> None:
     if isinstance(found, dict):
         if not _has_keyring():
             raise ConfigurationError(
-                f"{field} is in the system's keyring, which is not there now.",
-                hint=f"Is the library installed? {how_to_install('keyring')}",
+                f"{field} is in the system's keyring, which can't be reached now.",
+                hint=f"Check that its library is installed. {how_to_install('keyring')}",
             )
         _store(variable_of(field), None)
     write_setting(field, None)

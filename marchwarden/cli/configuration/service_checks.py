@@ -49,7 +49,7 @@ def _origins() -> Check:
         path = Path(name).expanduser()
         if any(map(is_secret, from_place.get(name, []))) and path.stat().st_mode & 0o077:
             return Check("values", "note", f"{said}; others can read {path}", f"chmod 600 {path}")
-    return Check("values", "ok", said or "all by default")
+    return Check("values", "ok", said or "every setting has its default value")
 
 
 def _sources(settings: Settings) -> Check:
@@ -61,8 +61,10 @@ def _sources(settings: Settings) -> Check:
     plain = [name for name, entry in SOURCES.items() if not entry.is_named]
     ready = [name for name in plain if is_ready(settings, name)]
     waiting = [f"{name} ({variable_of(SOURCES[name].needs[0])})" for name in plain if name not in ready]
-    said = f"ready: {', '.join(ready)}" + (f"; without a key: {', '.join(waiting)}" if waiting else "")
-    return Check("sources", "ok", said, "marchwarden keys set NAME keeps a key." if waiting else None)
+    said = f"ready: {', '.join(ready)}" + (
+        f"; not ready, because a key is missing: {', '.join(waiting)}" if waiting else ""
+    )
+    return Check("sources", "ok", said, "`marchwarden keys set NAME` stores a key." if waiting else None)
 
 
 def _all_corpora() -> Check:
@@ -79,7 +81,7 @@ def _all_corpora() -> Check:
             advice = advice or error.hint
     if problems:
         return Check("corpora", "note", "; ".join([*filter(None, [", ".join(said)]), *problems]), advice)
-    return Check("corpora", "ok", ", ".join(said) or "none; marchwarden index FOLDER makes one")
+    return Check("corpora", "ok", ", ".join(said) or "none; `marchwarden index FOLDER` makes one")
 
 
 def _named(name: str, kind: str, settings: Settings) -> Check:
@@ -144,12 +146,12 @@ def clock_check(skew_s: float | None) -> Iterator[Check]:
     if skew_s is None:
         return
     if abs(skew_s) <= _MAX_SKEW_S:
-        yield Check("clock", "ok", "as the search service has it")
+        yield Check("clock", "ok", "the same as the search service's")
         return
     direction = "ahead of" if skew_s > 0 else "behind"
     yield Check(
         "clock",
         "note",
-        f"{round(abs(skew_s) / 60):,} minutes {direction} the search service's",
-        "Set the clock: dates of pages and of certificates are judged by it.",
+        f"{round(abs(skew_s) / 60):,} minutes {direction} the search service's clock",
+        "Set the clock: page dates and certificates are checked against it.",
     )

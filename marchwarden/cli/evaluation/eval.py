@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 EPILOGUE = """Examples:
 
 marchwarden eval
-    the model in force on the development questions
+    the model in your settings, on the development questions
 marchwarden eval --split test --model extractive --out runs/extractive-test
-    without any model, on the questions that nothing is tuned on
+    without any model, on the test questions
 marchwarden eval --kind contradictory --limit 5 --jobs 1
     five of that kind, on as many topics as there are
 marchwarden eval --questions mine.jsonl --web my-web
@@ -75,7 +75,7 @@ marchwarden eval compare runs/extractive-dev runs/claude-dev
 marchwarden eval compare A B --json | jq '.differences[] | select(.certain)'"""
 
 app = typer.Typer(
-    help="Score a researcher on labelled questions, compare runs, report them.",
+    help="Score a researcher on labelled questions. Subcommands compare and report runs.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -92,10 +92,10 @@ def command(
     context: typer.Context,
     split: Annotated[
         Literal["train", "dev", "test", "all"] | None,
-        typer.Option(help="Which questions. Default: dev of the shipped set, all of --questions."),
+        typer.Option(help="Questions to ask. Default: dev of the shipped set, or all of --questions."),
     ] = None,
     questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Other labelled questions, JSONL (evals/README.md).")
+        Path | None, typer.Option(metavar="FILE", help="Your own labelled questions, as JSONL (see evals/README.md).")
     ] = None,
     web: options.QuestionsWeb = None,
     source: Annotated[
@@ -103,7 +103,8 @@ def command(
         typer.Option(
             metavar="SOURCES",
             autocompletion=complete_source,
-            help="What to search instead of a frozen web: corpus:NAME, web, or others of `marchwarden sources`.",
+            help="Sources to search instead of a frozen web: corpus:NAME, web, or others that `marchwarden "
+            "sources` lists.",
         ),
     ] = None,
     model: Annotated[
@@ -111,76 +112,83 @@ def command(
         typer.Option(
             metavar="ID",
             autocompletion=complete_model,
-            help="Model id; extractive for none. Default: the one in force.",
+            help="Model id, or extractive for none. Default: the model in your settings.",
         ),
     ] = None,
     program: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A program's folder to use instead of the model's own.")
+        Path | None, typer.Option(metavar="DIR", help="Folder of a program to use instead of the model's own.")
     ] = None,
     no_program: Annotated[
-        bool, typer.Option("--no-program", metavar="", help="Use none: nothing compiled or calibrated.")
+        bool, typer.Option("--no-program", metavar="", help="Use no program: nothing compiled or calibrated.")
     ] = False,
     kind: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="Only questions with this tag; can be given again.")
+        list[str] | None, typer.Option(metavar="KIND", help="Only questions with this tag; can be repeated.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Only this many of the questions, evenly spaced.")
+        int | None, typer.Option(metavar="N", min=1, help="Ask only this many questions, spread evenly.")
     ] = None,
     epochs: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=1,
-            help="Ask each question this many times; the scores then show how much they differ. Default: 1.",
+            help="Ask each question this many times, to see how much the scores vary. Default: 1.",
         ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Questions side by side. Default: one for each core; 2 with a model."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Questions asked at the same time. Default: one for each core, or 2 with a model.",
+        ),
     ] = None,
     cluster: options.Cluster = None,
     total_budget: options.TotalBudget = None,
     resume: Annotated[
-        bool, typer.Option("--resume", metavar="", help="Go on with the run in --out, or the latest of this set-up.")
+        bool,
+        typer.Option(
+            "--resume", metavar="", help="Continue the run in --out, or the latest run with the same settings."
+        ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the run goes. Default: ~/.marchwarden/evals/….")
+        Path | None, typer.Option(metavar="DIR", help="Folder to write the run to. Default: ~/.marchwarden/evals/….")
     ] = None,
     inspect_log: Annotated[
         Path | None,
         typer.Option(
             "--inspect-log",
             metavar="DIR",
-            help="Also write the run as a log of Inspect into this folder, for `inspect view`; or to a FILE.json.",
+            help="Also write the run as an Inspect log into this folder, for `inspect view`, or to a FILE.json.",
         ),
     ] = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-under", metavar="METRIC=VALUE", help="Exit with 1 where it is worse; can be given again."
+            "--fail-under",
+            metavar="METRIC=VALUE",
+            help="Exit with 1 if the metric is worse than this; can be repeated.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="The scores as JSON on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print the scores as JSON.")] = False,
     check: Annotated[
         bool, typer.Option("--check", metavar="", help="Check the labels instead of asking anything.")
     ] = False,
     stage: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Score this stage alone, on examples that the labels give.")
+        str | None, typer.Option(metavar="NAME", help="Score only this stage, on examples made from the labels.")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="A model that marks the answers too, beside the labels.")
+        str | None, typer.Option(metavar="MODEL", help="A model that also judges the answers; it changes no score.")
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="A public data set instead: gaps, hotpot, cacm, cacm-files, wice, expertqa."
-        ),
+        typer.Option(metavar="NAME", help="Use a public data set: gaps, hotpot, cacm, cacm-files, wice, expertqa."),
     ] = None,
     path: Annotated[
-        Path | None, typer.Option(metavar="P", help="Where that set lies: its file, or the folder that holds it.")
+        Path | None, typer.Option(metavar="P", help="Path of that data set: its file, or the folder that holds it.")
     ] = None,
 ) -> None:
-    """Score a researcher on labelled questions, compare runs, report them."""
+    """Score a researcher on labelled questions. Subcommands compare and report runs."""
     if context.invoked_subcommand:
         return
     # Here and below, modules are imported where they are needed: `--help` must import none of the heavy ones.
@@ -251,7 +259,8 @@ def command(
 
 
 _OTHER_PAGES = (
-    "Name those that the questions are about: --web DIR (`marchwarden eval freeze` makes one), --source corpus:NAME, "
+    "Name the pages that the questions are about: --web DIR (`marchwarden eval freeze` makes one), --source "
+    "corpus:NAME, "
     "or --source web."
 )
 
@@ -309,9 +318,9 @@ def _refuse_together(given: Mapping[str, object]) -> None:
     """Raise BadParameter where one of two options would be without effect."""
     for option, others in _APART.items():
         if given[option] and (also := next((other for other in others if given[other]), None)):
-            raise typer.BadParameter(f"{option} and {also} can't be given together")
+            raise typer.BadParameter(f"{option} and {also} can't be used together")
     if given["--path"] and not given["--dataset"]:
-        raise typer.BadParameter("--path says where a --dataset lies; name one")
+        raise typer.BadParameter("--path is the path of a --dataset: name the data set too")
 
 
 @dataclass(frozen=True)
@@ -423,7 +432,7 @@ def _refuse_unlabelled(questions: Sequence[Question], label: str) -> None:
     hint = f"`{label}` labels them in the browser; `marchwarden eval --check` says what is missing."
     if len(without) == len(questions):
         raise EvaluationError(
-            f"none of the questions has a label ({count(len(questions), 'question')}): there is nothing to score by",
+            f"no question has a label ({count(len(questions), 'question')}), so no answer can be scored",
             hint=hint,
         )
     console.notice(f"{len(without)} of {len(questions)} questions have no label: {', '.join(without[:5])}", hint)

@@ -20,7 +20,7 @@ def command(
             metavar="RUN_B", autocompletion=complete_run, help="Folder of the run that may be better or worse."
         ),
     ],
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """Show how RUN_B differs from RUN_A: every metric with the 95 % interval of its difference, then the questions
     that moved."""

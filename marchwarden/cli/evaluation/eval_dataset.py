@@ -23,7 +23,7 @@ def find(name: str, path: Path | None) -> tuple[Dataset, Path]:
 
     dataset = DATASETS.get(name)
     if dataset is None:
-        raise typer.BadParameter(f"--dataset {name}: there is no such set; the sets are {', '.join(DATASETS)}")
+        raise typer.BadParameter(f"--dataset {name}: there is no such data set; there are {', '.join(DATASETS)}")
     if path is None:
         raise typer.BadParameter(f"--dataset {name} needs --path: {dataset.expects}, or the folder that holds it")
     return dataset, path

@@ -19,12 +19,12 @@ marchwarden eval --questions frozen/questions.jsonl --web frozen/web
 
 def command(
     traces: Annotated[
-        list[str], typer.Argument(metavar="TRACE...", help="Ids of traces or the start of them, or their files.")
+        list[str], typer.Argument(metavar="TRACE...", help="Ids of calls, their first characters, or trace files.")
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where web/ and questions.jsonl go.")],
-    json: Annotated[bool, typer.Option("--json", metavar="", help="What was made as JSON on stdout.")] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write web/ and questions.jsonl to.")],
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print what was made as JSON.")] = False,
 ) -> None:
-    """Make a frozen web of the pages that calls read, and a question to label of each call."""
+    """Make a frozen web from the pages that calls read, and a question to label for each call."""
     # Imported here: `--help` must import none of the heavy modules.
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count

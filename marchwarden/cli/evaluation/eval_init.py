@@ -31,16 +31,16 @@ def command(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Questions and answers, .csv or .jsonl; | stands between spellings of an answer that are all right.",
+            help="Questions and answers, .csv or .jsonl; separate accepted spellings of an answer with |.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.jsonl", help="The labelled questions to write.")],
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
 ) -> None:
-    """Make labelled questions of a table of questions and answers.
+    """Make labelled questions from a table of questions and answers.
 
-    An answer becomes a nugget, the fact that a right answer holds, and `url` with `quote` its evidence. A question
-    without an answer gets no label. evals/README.md tells what else can be labelled.
+    An answer becomes a nugget: a fact that a right answer states. `url` and `quote` become its evidence. A question
+    without an answer gets no label. evals/README.md describes what else can be labelled.
     """
     # Imported here: `--help` must import none of the heavy modules.
     from pydantic import ValidationError

@@ -31,13 +31,15 @@ Ctrl-C ends it. What was saved is in the file, and `marchwarden eval --check` sa
 def command(
     dataset: Annotated[
         Path,
-        typer.Argument(metavar="DATASET", help="Questions, JSONL, or a folder that `eval freeze` made."),
+        typer.Argument(metavar="DATASET", help="Questions as JSONL, or a folder that `eval freeze` made."),
     ],
     web: options.QuestionsWeb = None,
     source: Annotated[
         str | None,
         typer.Option(
-            metavar="SOURCES", autocompletion=complete_source, help="What they are about instead: corpus:NAME, web …"
+            metavar="SOURCES",
+            autocompletion=complete_source,
+            help="Sources that the questions are about instead: corpus:NAME, web …",
         ),
     ] = None,
     port: Annotated[
@@ -47,12 +49,13 @@ def command(
         bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page, or only print its address.")
     ] = True,
 ) -> None:
-    """Label questions in the browser: facts and right answers beside pages, whose text is quoted by selecting it.
+    """Label questions in the browser: write facts and right answers beside the pages, and select text to quote it.
 
-    The page works on this machine alone, for whoever knows its address. Each save puts one question into the file.
+    Only this machine can open the page, and only with the address that is printed. Each save writes one question to
+    the file.
     """
     if web is not None and source is not None:
-        raise typer.BadParameter("--source and --web can't be given together")
+        raise typer.BadParameter("--source and --web can't be used together")
     # Imported here: `--help` must import none of the heavy modules.
     import socket
 
@@ -109,7 +112,7 @@ async def _serve(
             page = Path(private) / "label.html"
             page.write_text(f'<meta http-equiv="refresh" content="0; url={session.url}">', "utf-8")
             if browser and not webbrowser.open(page.as_uri()):
-                console.notice("No browser could be started.", "Open the address above.")
+                console.notice("No browser could be opened.", "Open the address above.")
             await uvicorn.Server(config).serve(sockets=[listener])
     finally:
         await tools.aclose()

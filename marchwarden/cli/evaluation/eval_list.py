@@ -19,9 +19,9 @@ marchwarden eval list runs --json | jq -r '.[0].folder'
 def command(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR", help="Folder that holds the runs; ~/.marchwarden/evals without."),
+        typer.Argument(metavar="DIR", help="Folder of the runs. Default: ~/.marchwarden/evals."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """List runs, the newest first, with their main scores."""
     # Imported here: `--help` must import none of the heavy modules.

@@ -19,11 +19,9 @@ marchwarden eval report runs/extractive-dev --json | jq '.not_met | keys'"""
 def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", autocompletion=complete_run, help="Folder of the run.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the two files go. Default: the run's folder.")
+        Path | None, typer.Option(metavar="DIR", help="Folder to write the two files to. Default: the run's folder.")
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", metavar="", help="What the report says as JSON on stdout, too.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Also print the report as JSON.")] = False,
 ) -> None:
     """Write report.md and report.html, which shows every question beside its labels."""
     # Imported here: `--help` must import none of the heavy modules.

@@ -55,11 +55,11 @@ def run_of(info: RunInfo, out: Path | None, *, resume: bool) -> Run:
         return start_run(out or usual / folder_name(info), info)
     run = open_run(out) if out else latest_run(usual, info)
     if run is None:
-        raise EvaluationError(f"no run of this set-up is in {usual}", hint="Start one without --resume.")
+        raise EvaluationError(f"{usual} holds no run with these settings", hint="To start one, leave out --resume.")
     if run.info.set_up != info.set_up:
         raise EvaluationError(
-            f"{run.folder} is a run of another set-up: {'; '.join(run.info.differences(info))}",
-            hint="Ask with the same options, or start a new run without --resume.",
+            f"{run.folder} is a run with other settings: {'; '.join(run.info.differences(info))}",
+            hint="Use the same options, or leave out --resume to start a new run.",
         )
     run.mend()
     return run
@@ -206,7 +206,7 @@ def _ask(run: Run, questions: Sequence[Question], settings: Settings, how: How) 
         return FAILURE
     if not finished:
         console.notice(f"Interrupted {how_far}.")
-        console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
+        console.done(f"To continue: {going_on(sys.argv, run.folder)}")
         return INTERRUPTED
     return 0
 
@@ -225,8 +225,8 @@ def _judge(run: Run, settings: Settings) -> bool:
         finished = _finishes(partial(judge_all, run, settings, on_judged=tell))
     if not finished:
         left = count(len(unjudged(run, settings.model_id)), "answer")
-        console.notice(f"Interrupted with {left} still to be marked.")
-        console.done(f"Go on with: {going_on(sys.argv, run.folder)}")
+        console.notice(f"Interrupted: {left} still to be judged.")
+        console.done(f"To continue: {going_on(sys.argv, run.folder)}")
     return not finished
 
 

@@ -19,7 +19,7 @@ def check_name(stage: str) -> None:
     from marchwarden.optimization.stage_sets import STAGE_SETS
 
     if stage not in STAGE_SETS:
-        raise typer.BadParameter(f"--stage {stage}: there is no such stage; the stages are {', '.join(STAGE_SETS)}")
+        raise typer.BadParameter(f"--stage {stage}: there is no such stage; there are {', '.join(STAGE_SETS)}")
 
 
 def score(stage: str, questions: Sequence[Question], settings: Settings, jobs: int | None, *, json: bool) -> None:

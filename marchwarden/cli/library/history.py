@@ -36,29 +36,29 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="WORDS",
-            help="Calls with all these words in the question, the answer, or the sites that were read.",
+            help="Words to find in the question, the answer, or the sites that were read. All must be there.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to list.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of calls to list.")] = 20,
     since: Annotated[
         str | None,
-        typer.Option(metavar="WHEN", help="Calls from a day on, 2026-01-31, or of the last 7d, 12w or 36h."),
+        typer.Option(metavar="WHEN", help="Calls since a day (2026-01-31), or of the last 7d, 12w or 36h."),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="WHEN", help="Calls up to a day, with that day, or older than 7d, 12w or 36h."),
+        typer.Option(
+            metavar="WHEN", help="Calls up to and including a day (2026-01-31), or older than 7d, 12w or 36h."
+        ),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(metavar="SOURCE", help="Calls that searched it: web, corpus, corpus:notes.")
+        str | None, typer.Option(metavar="SOURCE", help="Calls that searched this source: web, corpus, corpus:notes.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="ID", help="Calls of the models with this in their id.")
-    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="ID", help="Calls whose model id contains this.")] = None,
     min_confidence: Annotated[
-        float | None, typer.Option(metavar="C", min=0, max=1, help="Answers with this confidence or more, 0–1.")
+        float | None, typer.Option(metavar="C", min=0, max=1, help="Answers with at least this confidence, 0–1.")
     ] = None,
     max_confidence: Annotated[
-        float | None, typer.Option(metavar="C", min=0, max=1, help="Answers with this confidence or less, 0–1.")
+        float | None, typer.Option(metavar="C", min=0, max=1, help="Answers with at most this confidence, 0–1.")
     ] = None,
     failed: Annotated[
         bool, typer.Option("--failed", metavar="", help="Calls without a result: failed, cancelled or unfinished.")
@@ -66,7 +66,7 @@ def command(
     nothing_found: Annotated[
         bool, typer.Option("--nothing-found", metavar="", help="Calls whose result cites nothing.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """List earlier calls, newest first, and search them."""
     from marchwarden.cli.views import console

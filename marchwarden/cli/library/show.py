@@ -20,7 +20,7 @@ Examples:
 marchwarden show
     the latest answer
 marchwarden show 3f2a -o answer.md
-    the one whose id begins so; `marchwarden history` lists them
+    the call whose id begins with 3f2a; `marchwarden history` lists ids
 marchwarden show 3f2a -o answer.html
     each quote marked in the stored text of its page
 marchwarden show 3f2a -o sources.bib
@@ -33,19 +33,23 @@ def command(
         str | None,
         typer.Argument(
             metavar="ID",
-            help="The call's id or the start of it; the latest answer without.",
+            help="Id of the call, or its first characters. Default: the latest answer.",
             autocompletion=complete_trace,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="The result as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print the result as JSON.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write it to a file, as its ending says, instead."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write it to a file instead; its ending chooses the format."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
 ) -> None:
-    """Show an earlier answer, or write it to a file: Markdown, a page for the browser, JSON, or
-    what it cites for a reference manager (BibTeX, RIS, CSL-JSON)."""
+    """Show an earlier answer, or write it to a file.
+
+    The file's ending chooses the format: Markdown, HTML, JSON, or the cited works as BibTeX, RIS or CSL-JSON.
+    """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.result_file import ENDINGS, write_report
     from marchwarden.errors import TraceError
@@ -60,7 +64,7 @@ def command(
     if result is None:
         raise TraceError(
             f"{trace.trace_id} is {trace.outcome}: it has no answer",
-            hint=f"How far it came: marchwarden replay {trace.trace_id[:8]}",
+            hint=f"To see how far it got: marchwarden replay {trace.trace_id[:8]}",
         )
     if output is not None:
         question = str(trace.raw[0].get("question", ""))

@@ -18,14 +18,14 @@ marchwarden store push
     publish what is missing there
 marchwarden store --json | jq '.waiting[].trace_id'"""
 
-_PUSH_EPILOGUE = """Exit codes: 0 everything is in the store, but for calls that run · 1 something is not.
+_PUSH_EPILOGUE = """Exit codes: 0 everything is in the store, except for running calls · 1 something is not.
 
 Examples:
 
 marchwarden store push
 marchwarden store push --json | jq .left"""
 
-Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
 app = typer.Typer(
     cls=QuickGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
@@ -37,10 +37,10 @@ def command(
     context: typer.Context,
     json: Json = False,
 ) -> None:
-    """Tell whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
+    """Show whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
 
-    Traces from before it was set count too. Where it can't be reached, only traces that a call failed to publish are
-    counted.
+    Traces from before the store was set count too. While it can't be reached, only traces that a call failed to
+    publish are counted.
     """
     if context.invoked_subcommand is not None:
         return

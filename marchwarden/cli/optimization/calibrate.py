@@ -34,18 +34,22 @@ def command(
     test: Annotated[
         Path | None,
         typer.Option(
-            metavar="RUN", autocompletion=complete_run, help="Folder of a run of other questions, to measure it on."
+            metavar="RUN",
+            autocompletion=complete_run,
+            help="Folder of a run on other questions, to test the calibration on.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where the calibration goes. Default: ~/.marchwarden/programs/MODEL."),
+        typer.Option(
+            metavar="DIR", help="Folder to write the calibration to. Default: ~/.marchwarden/programs/MODEL."
+        ),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", metavar="", help="The calibration and its figures as JSON on stdout.")
+        bool, typer.Option("--json", metavar="", help="Print the calibration and its figures as JSON.")
     ] = False,
 ) -> None:
-    """Fit the confidence of a model to how often its answers in the runs were right, and keep that with the model.
+    """Fit a model's confidence to how often its answers in these runs were right, and store the fit with the model.
 
     The fit is logistic in the log-odds (Platt 1999), from the score before any calibration. Brier score, expected
     calibration error and AUROC are shown before and after: on the runs themselves 5-fold cross-validated, and on
@@ -66,7 +70,7 @@ def command(
     # The fit never gives a better score a worse chance: where it would, the slope is 0.
     if not calibration.slope:
         console.notice(
-            "The score does not tell right answers from wrong ones here.",
+            "On this run, the score does not separate right answers from wrong ones.",
             f"Every answer that cites something gets {calibration.apply(0.5):.2f}, or its upper bound.",
         )
     use = f" MARCHWARDEN_PROGRAM={out} uses it, as does `marchwarden eval --program {out}`." if out else ""

@@ -52,7 +52,8 @@ class CompileCommand(TyperCommand):
         if any(each.partition("=")[0] == "--cluster" for each in args) and not ctx.resilient_parsing:
             # Optimizers run DSPy's threads over one meter, one recording and one state of the search in this process.
             raise typer.BadParameter(
-                "compile runs on one machine: what it tries shares one budget. Raise --jobs; `marchwarden eval "
+                "compile runs on one machine, because all that it tries shares one budget. Raise --jobs "
+                "instead; `marchwarden eval "
                 "--cluster` scores the program on many machines"
             )
         return super().parse_args(ctx, args)
@@ -64,19 +65,20 @@ def command(
         typer.Option(
             metavar="ID",
             autocompletion=complete_model,
-            help="Model id; extractive for the model-free stages. Default: the one in force.",
+            help="Model id, or extractive for the model-free stages. Default: the model in your settings.",
         ),
     ] = None,
     stage: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only this stage; can be given again. Default: all, one by one. whole: all at once, by questions.",
+            help="Compile only this stage; can be repeated. Default: all, one by one. whole: all together, "
+            "scored on whole questions.",
         ),
     ] = None,
     optimizer: Annotated[
         Literal["bootstrap", "random-search", "mipro", "gepa", "simba"] | None,
-        typer.Option(help="How to search. Default: random-search for a small model, gepa for a large one."),
+        typer.Option(help="DSPy optimizer. Default: random-search for a small model, gepa for a large one."),
     ] = None,
     reflection_model: Annotated[
         str | None, typer.Option(metavar="ID", help="The model that writes instructions. Default: the model itself.")
@@ -86,57 +88,60 @@ def command(
         typer.Option(help="How much to try. Default: light for a small model, medium for a large one."),
     ] = None,
     max_calls: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Model calls of searches and validations, at most.")
+        int | None, typer.Option(metavar="N", min=1, help="Most model calls to make in searches and validations.")
     ] = None,
     token_budget: Annotated[
-        int | None, typer.Option(metavar="N", min=1000, help="Tokens of everything together; never exceeded.")
+        int | None, typer.Option(metavar="N", min=1000, help="Most tokens to use in all; never exceeded.")
     ] = None,
     whole: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=0,
-            help="Dev questions to ask from end to end, with and without; 0 for none. They decide on --stage whole.",
+            help="Dev questions to ask from end to end, with and without the program; 0 for none. They decide "
+            "whether --stage whole is kept.",
         ),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Parameters to try, for extractive. Default: 100.")
+        int | None, typer.Option(metavar="N", min=1, help="Sets of parameters to try, for extractive. Default: 100.")
     ] = None,
     always_model: Annotated[
         bool,
         typer.Option(
             "--always-model",
             metavar="",
-            help="Use the model in every stage, even where the form without it scores better.",
+            help="Use the model in every stage, even if the stage scores better without it.",
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides every draw.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random choice.")] = 0,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Model calls side by side. Default: MARCHWARDEN_MODEL_CALLS."),
+        typer.Option(metavar="N", min=1, help="Model calls at the same time. Default: MARCHWARDEN_MODEL_CALLS."),
     ] = None,
     questions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Other labelled questions, of the splits train and dev (evals/README.md)."),
+        typer.Option(
+            metavar="FILE", help="Your own labelled questions, with the splits train and dev (see evals/README.md)."
+        ),
     ] = None,
     web: options.QuestionsWeb = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The program's folder. Default: ~/.marchwarden/programs/MODEL."),
+        typer.Option(metavar="DIR", help="Folder to write the program to. Default: ~/.marchwarden/programs/MODEL."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", metavar="", help="Go on with the latest compile of these options.")
+        bool, typer.Option("--resume", metavar="", help="Continue the latest compile with these options.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and spend nothing.")
+        bool, typer.Option("--dry-run", metavar="", help="Show what it would cost, and spend nothing.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="The outcome as JSON on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print the outcome as JSON.")] = False,
 ) -> None:
-    """Search better prompts for a model's stages on the train questions, and keep those that score better on dev.
+    """Search for better prompts for a model's stages, and keep those that score better on the dev questions.
 
-    Each stage has its own examples and metric, which the labelled questions give. A stage is scored as it is,
-    searched by one of DSPy's optimizers, and scored again; then the whole program is asked from end to end. Both
-    scores go into its program.json.
+    Each stage has its own examples and metric, made from the labelled questions. A stage is scored, searched with
+    one of DSPy's optimizers on the train questions, and scored again on dev. Then whole questions are asked with the
+    program. The scores before and after are saved in its program.json.
     """
     from marchwarden.cli.evaluation.eval_run import has_model
     from marchwarden.cli.optimization.compile_run import (
@@ -199,7 +204,7 @@ def _asked(file: Path | None) -> Asked:
         if not of_split:
             raise EvaluationError(
                 f"{file} holds no question of the split {split}",
-                hint="Prompts are searched on train and proven on dev: label both (evals/README.md).",
+                hint="Prompts are searched on train and tested on dev: label both (evals/README.md).",
             )
     return found
 
@@ -223,13 +228,15 @@ def _is_whole(
     if "whole" not in (stages or ()):
         return False
     if stages != ["whole"]:
-        raise typer.BadParameter("--stage whole stands alone: it is all stages at once")
+        raise typer.BadParameter("--stage whole can't be combined with other stages: it compiles them all together")
     if optimizer is not None and optimizer not in WHOLE_OPTIMIZERS:
         raise typer.BadParameter(f"--stage whole takes the optimizers {', '.join(WHOLE_OPTIMIZERS)}")
     if other := next((option for option, value in without_effect.items() if value), None):
-        raise typer.BadParameter(f"{other} has no effect on the whole; --token-budget bounds it")
+        raise typer.BadParameter(f"{other} has no effect on --stage whole; limit it with --token-budget")
     if whole == 0:
-        raise typer.BadParameter("--whole 0: dev questions decide on the whole, so there must be some")
+        raise typer.BadParameter(
+            "--whole 0 can't be used with --stage whole: dev questions decide whether it is kept"
+        )
     return True
 
 
@@ -290,6 +297,6 @@ def _stages(named: list[str] | None) -> tuple[str, ...]:
     for name in named:
         if name not in STAGE_SETS:
             raise typer.BadParameter(
-                f"--stage {name}: there is no such stage; the stages are {', '.join(STAGE_SETS)}, all, whole"
+                f"--stage {name}: there is no such stage; there are {', '.join(STAGE_SETS)}, all, whole"
             )
     return tuple(dict.fromkeys(named))

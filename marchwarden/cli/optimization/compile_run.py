@@ -75,7 +75,7 @@ def compile_stages(order: Order, asked: Asked, place: Path, *, resume: bool, dry
 
     if dry_run:
         with console.progress() as tell:
-            tell("looking at some of the questions")
+            tell("looking at a sample of the questions")
             forecast = anyio.run(forecast_examples, order, asked.train, asked.dev)
         _show_estimates(order, _estimates(order, forecast), json=json)
         return
@@ -196,14 +196,14 @@ def end(outcome: Outcome, place: Path) -> None:
         )
     if outcome.worse:
         named = ", ".join(outcome.worse)
-        console.notice(f"The program was not saved: the whole program is certainly worse in {named}.")
+        console.notice(f"The program was not saved, because the whole program is clearly worse in {named}.")
     if outcome.file:
         console.done(f"The program is in {place}; `marchwarden programs show {outcome.info.model_id}` shows it.")
     elif not outcome.worse:
-        console.done("Nothing scored better on dev, and nothing was changed.")
+        console.done("Nothing scored better on dev, so nothing was changed.")
     if outcome.stopped:
         console.notice(f"The compile ended early: {outcome.stopped.reason.rstrip('.')}.", outcome.stopped.hint)
-        console.done(f"Go on with: {going_on(sys.argv, outcome.stopped.short_of)}")
+        console.done(f"To continue: {going_on(sys.argv, outcome.stopped.short_of)}")
         raise typer.Exit(INTERRUPTED if outcome.stopped.is_interrupt else FAILURE)
 
 

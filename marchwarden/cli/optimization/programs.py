@@ -37,7 +37,7 @@ marchwarden programs show openai/NAME --json | jq -r .stages.plan.instructions
 Exit codes: 0 shown · 1 there is no such program, or no such stage in it · 2 wrong usage."""
 
 app = typer.Typer(
-    help="List programs: what was compiled and fitted for which model.",
+    help="List programs: what was compiled and calibrated for each model.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -46,9 +46,9 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
-    """List programs: what was compiled and fitted for which model, where it lies, and whether it is in force."""
+    """List programs: what was compiled and calibrated for each model, where it is, and whether it is in use."""
     if context.invoked_subcommand:
         return
     from marchwarden.cli.views import console
@@ -60,7 +60,7 @@ def command(
     elif found:
         console.programs(found)
     else:
-        console.done("There are no programs yet; make one: marchwarden compile")
+        console.done("There are no programs yet. To make one: marchwarden compile")
 
 
 @app.command("show", epilog=SHOW_EPILOGUE)
@@ -71,8 +71,8 @@ def show(
             metavar="MODEL|FOLDER", autocompletion=complete_model, help="A model's id, or a program's folder."
         ),
     ],
-    stage: Annotated[str | None, typer.Option(metavar="NAME", help="Only this stage of it.")] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")] = False,
+    stage: Annotated[str | None, typer.Option(metavar="NAME", help="Show only this stage.")] = None,
+    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """Show a program: instructions and what changed in them, demonstrations, scores, cost."""
     from marchwarden.cli.views import console
@@ -101,8 +101,12 @@ def _found(named: str) -> Listed:
     listed = find_program(named)
     if listed is None:
         there = list(dict.fromkeys(each.model_id for each in all_programs()))
-        hint = f"There are those of {', '.join(there)}." if there else "There is none: marchwarden compile makes one."
-        raise ConfigurationError(f"there is no program of {named}", hint=hint)
+        hint = (
+            f"There are programs of {', '.join(there)}."
+            if there
+            else "There is no program yet. To make one: marchwarden compile"
+        )
+        raise ConfigurationError(f"there is no program for {named}", hint=hint)
     return listed
 
 
@@ -117,7 +121,7 @@ def _names(listed: Listed, stage: str | None) -> list[str]:
     if stage is None:
         return there
     if stage not in there:
-        hint = f"It has {', '.join(there)}." if there else "It has a calibration only."
+        hint = f"It has {', '.join(there)}." if there else "It has only a calibration."
         raise ConfigurationError(f"the program of {listed.model_id} has no stage {stage}", hint=hint)
     return [stage]
 

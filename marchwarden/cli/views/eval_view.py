@@ -99,9 +99,9 @@ def labels_view(
         yield Text.assemble((f"{each.question}: ", "bold yellow" if each.is_open else "bold red"), visible(each.what))
     if left:
         waiting = len({each.question for each in left})
-        yield Text(f"Still to be labelled: {count(len(left), 'thing')} in {count(waiting, 'question')}.")
+        yield Text(f"Not labelled yet: {count(len(left), 'thing')} in {count(waiting, 'question')}.")
     failing = f"{count(len(wrong), 'label')} {'does' if len(wrong) == 1 else 'do'} not hold."
-    yield Text(failing if wrong else "Every label that is there holds." if left else "Every label holds.")
+    yield Text(failing if wrong else "Every existing label is correct." if left else "Every label holds.")
 
 
 def comparison_view(comparison: Comparison) -> View:
@@ -116,7 +116,7 @@ def comparison_view(comparison: Comparison) -> View:
     after = f" compared; left out: {said}" if said else " compared"
     yield Text(count(comparison.questions, "question") + after, "bold")
     for caution in comparison.cautions:
-        yield Text(f"Not the same in both runs: {caution}.", style="yellow")
+        yield Text(f"Different in the two runs: {caution}.", style="yellow")
     yield _differences(comparison.differences)
     if not comparison.moved:
         yield Text("No question moved.")

@@ -66,6 +66,6 @@ def write_report(
         reason = error.strerror or type(error).__name__
         raise StorageError(
             f"{path} can't be written: {reason}",
-            hint=f"The answer is kept: marchwarden show {result.trace_id[:8]} -o FILE",
+            hint=f"The answer is stored: marchwarden show {result.trace_id[:8]} -o FILE",
         ) from error
     return True

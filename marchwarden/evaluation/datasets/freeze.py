@@ -61,7 +61,9 @@ def freeze(traces: Sequence[Trace], folder: Path) -> Frozen:
         events = [event for _, _, event in trace.events]
         started = next((event for event in events if isinstance(event, Started)), None)
         if started is None:
-            raise EvaluationError(f"{trace.path} holds no question", hint="It is damaged, or of another version.")
+            raise EvaluationError(
+                f"{trace.path} holds no question", hint="It is damaged, or was made by another version."
+            )
         stub = _stub(started, trace.trace_id)
         # A question that was asked twice is one question, over the pages of both calls.
         questions.setdefault(stub.model_copy(update={"id": "", "note": None}).model_dump_json(), stub)

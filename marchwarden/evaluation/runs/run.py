@@ -229,7 +229,9 @@ def start_run(folder: Path, info: RunInfo) -> Run:
     Raises EvaluationError where the folder holds anything, StorageError where it can't be written.
     """
     if (folder / RUN).exists():
-        raise EvaluationError(f"{folder} holds a run already", hint="Go on with --resume, or name another --out.")
+        raise EvaluationError(
+            f"{folder} holds a run already", hint="Continue it with --resume, or name another --out."
+        )
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise EvaluationError(f"{folder} holds other files, and no run", hint="Name another --out.")

@@ -59,8 +59,8 @@ def open_name(file: Path, name: str) -> Database:
     """Return the database of this name. Raises ConfigurationError where the file names none."""
     named = open_names(file)
     if name not in named:
-        there = f"There is: {', '.join(named)}." if named else f"For example:\n{_EXAMPLE}"
-        raise ConfigurationError(f"{file} names no database {name}", hint=there)
+        there = f"It names {', '.join(named)}." if named else f"For example:\n{_EXAMPLE}"
+        raise ConfigurationError(f"{file} has no database {name}", hint=there)
     return named[name]
 
 
@@ -76,7 +76,7 @@ def problem_of(database: Database) -> str | None:
     """
     package = _PACKAGES.get(database.engine)
     if package and find_spec(package) is None:
-        return f"it needs {package}, which the extra database brings"
+        return f"it needs {package}, which is part of the extra database"
     if database.engine not in _SIGNATURES:
         return None
     at, signature = _SIGNATURES[database.engine]

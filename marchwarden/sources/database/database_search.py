@@ -228,7 +228,7 @@ class DatabaseSearch:
             named = ", ".join(tables[:_MOST_TABLES_NAMED]) + (" …" if len(tables) > _MOST_TABLES_NAMED else "")
             return Failure(
                 FailureKind.NOT_UNDERSTOOD,
-                f"the question can't be turned into a query of {self.name} with certainty: {planned.reason}. "
+                f"the question can't be translated with certainty into a query of {self.name}: {planned.reason}. "
                 f"Its tables are {named or 'none'}",
             )
         return await self._hit(planned)

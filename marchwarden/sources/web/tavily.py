@@ -154,7 +154,7 @@ class TavilySearch:
             case httpx.HTTPStatusError():
                 # No query mends it: the plan has ended, or the address is not the service's.
                 where = "" if self._address == _ADDRESS else "; check MARCHWARDEN_TAVILY_BASE_URL"
-                refused = f"Tavily does not take the request (HTTP {error.response.status_code}){where}"
+                refused = f"Tavily rejects the request (HTTP {error.response.status_code}){where}"
                 return Failure(FailureKind.SERVICE_DOWN, refused)
             case httpx.LocalProtocolError() | UnicodeEncodeError():
                 return Failure(FailureKind.BAD_KEY, "the search key contains characters that are not allowed")

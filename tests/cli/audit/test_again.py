@@ -56,7 +56,7 @@ def test_another_frozen_web_has_to_be_named(run: Run, asked: str, web: Path, mon
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "it is missing; ask like this"),
+        ((), "it is missing. For example"),
         (("q", "--again", "3f2a"), "QUESTION can't go with --again"),
         (("--again", "3f2a", "--budget", "900"), "--budget can't go with --again"),
         (("--again", "3f2a", "--model", "m", "--server", "http://x/mcp"), "--model and --server can't go with"),

@@ -114,7 +114,7 @@ def test_every_call_since_a_time(run: Run, asked: str, tmp_path: Path, web: Path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("3f2a", "--all"), "not both"),
+        (("3f2a", "--all"), "either a trace"),
         (("--since", "30d"), "--since goes with --all"),
         (("--all", "--since", "soon"), "--since takes an age"),
         (("--all", "--since", "9999999d"), "--since takes an age"),

@@ -31,7 +31,7 @@ def test_where_no_browser_starts_the_page_is_named(run: Run, a_trace: str, monke
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
     ran = run("open")
     assert ran.code == 0
-    assert "No browser could be started." in ran.said
+    assert "No browser could be opened." in ran.said
 
 
 def test_export_writes_the_page_and_overwrites_nothing_unasked(run: Run, a_trace: str, tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_export_writes_the_page_and_overwrites_nothing_unasked(run: Run, a_trace
     assert run("export", "--html", str(page)).code == 0
     assert page.read_bytes() == Path(run("open", "--no-browser").out.strip()).read_bytes()
     page.write_text("mine")
-    assert "is there already" in run("export", "--html", str(page)).said
+    assert "already exists" in run("export", "--html", str(page)).said
     assert page.read_text() == "mine"
     assert run("export", "--html", str(page), "--force").code == 0
     assert page.read_text("utf-8").startswith("<!doctype html>")

@@ -70,7 +70,7 @@ def test_what_was_exchanged_may_differ_and_leaves_a_trace(run: Run, asked: str, 
     [
         (("--live", "weather"), "--live takes search, fetch, model"),
         (("--live", ""), "--live takes search, fetch, model"),
-        (("--live", "model", "--model", "openai/x"), "give one of them"),
+        (("--live", "model", "--model", "openai/x"), "give only one of them"),
     ],
 )
 def test_wrong_usage_says_what_is_right(run: Run, asked: str, options: tuple[str, ...], said: str) -> None:

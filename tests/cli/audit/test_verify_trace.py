@@ -41,7 +41,7 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(run: Run, trace_id: str
     bundle.write_text("mine")
     refused = run("export", "-b", str(bundle))
     assert refused.code == 2
-    assert "is there already" in refused.said
+    assert "already exists" in refused.said
     assert "its ending says what to write: .zip" in run("export", "-b", "answer.tar").said
     assert bundle.read_text() == "mine"
     assert run("export", "-b", str(bundle), "--force").code == 0

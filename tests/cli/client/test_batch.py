@@ -62,7 +62,7 @@ def test_each_question_gets_a_line_and_the_end_is_summed_up(capsys: Capture) -> 
         "refuse this": ("2", "failed"),
         "What is nothing?": ("3", "nothing_found"),
     }
-    with pytest.raises(typer.BadParameter, match="is there already"):
+    with pytest.raises(typer.BadParameter, match="already exists"):
         ask("q.txt")
 
 
@@ -125,11 +125,11 @@ def test_a_model_that_failed_is_told_once_at_the_end(capsys: Capture) -> None:
     Path("q.txt").write_text("What grows without a model?\nAnd peas without a model?\nWhat grows?\n")
     assert ask("q.txt") == 0
     err = capsys.readouterr().err
-    assert err.count("the model, which failed, in 2 of 3 questions") == 1
+    assert err.count("The model failed in 2 of 3 questions") == 1
     assert "`marchwarden doctor --online`" in err
     Path("q.txt").write_text("What grows?\n")
     assert ask("q.txt", force=True) == 0
-    assert "which failed" not in capsys.readouterr().err
+    assert "model failed" not in capsys.readouterr().err
 
 
 def test_without_a_file_the_lines_go_to_stdout(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -163,7 +163,7 @@ def test_an_answer_that_can_t_be_written_any_more_is_printed(
     Path("a.jsonl").write_text('{"id": "0"}\n')
     with Path("a.jsonl").open("a") as file:
         file.write(" " * 99_900)
-    with room_for(100_000), pytest.raises(MarchwardenError, match="the answer that it lacks is on stdout") as caught:
+    with room_for(100_000), pytest.raises(MarchwardenError, match="the missing answer is on stdout") as caught:
         ask("q.txt", resume=True)
     assert "--resume" in str(caught.value.hint)
     (line,) = capsysbinary.readouterr().out.splitlines()
@@ -224,7 +224,7 @@ def test_a_budget_of_the_whole_run_is_never_exceeded_and_counts_what_came_before
     assert ask("q.txt", jobs=2, model="openai/m", total=50_000) == 1
     err = capsys.readouterr().err
     assert "3 answered, 1 not asked; 37,035 tokens" in err
-    assert "The rest was not asked: the run has used 37,035 of its 50,000 tokens" in err
+    assert "The other questions were not asked: the run has used 37,035 of its 50,000 tokens" in err
     assert ask("q.txt", jobs=2, model="openai/m", total=50_000, resume=True) == 1
     assert "0 answered, 1 not asked" in capsys.readouterr().err
     assert ask("q.txt", jobs=2, model="openai/m", total=60_000, resume=True) == 0

@@ -115,7 +115,7 @@ def test_an_interrupt_cancels_the_call_and_says_where_its_trace_is(tmp_path: Pat
         conversation("slow").hold(after_progress(lambda: os.kill(os.getpid(), signal.SIGINT)))
     (path,) = (tmp_path / "traces").glob("*.jsonl")
     assert str(path) in str(interruption.value)
-    assert interruption.value.hint == f"See it: marchwarden replay {path.stem[:8]}"
+    assert interruption.value.hint == f"To see them: marchwarden replay {path.stem[:8]}"
     assert '"action":"cancelled"' in path.read_text().replace(" ", "")
 
 

@@ -152,8 +152,8 @@ def test_a_key_can_be_kept_in_the_file_beside_a_keyring(
     ("arguments", "piped", "code", "said"),
     [
         (("tavily",), "", 1, "nothing was given"),
-        (("tavily",), "two words", 1, "this is no key"),
-        (("tavily",), "a\nb", 1, "this is no key"),
+        (("tavily",), "two words", 1, "this is not a key"),
+        (("tavily",), "a\nb", 1, "this is not a key"),
         (("tavly",), KEY, 2, "did you mean tavily?"),
         (("max_seconds",), KEY, 2, "no such key"),
     ],

@@ -27,13 +27,13 @@ def test_sources_that_are_ready_and_those_without_a_key_are_named(monkeypatch: p
     assert state == "ok"
     assert "ready: wikipedia" in detail
     assert "openalex (MARCHWARDEN_OPENALEX_API_KEY)" not in detail
-    assert "openalex (OPENALEX_API_KEY)" in detail.partition("without a key: ")[2]
+    assert "openalex (OPENALEX_API_KEY)" in detail.partition("because a key is missing: ")[2]
     monkeypatch.setenv("OPENALEX_API_KEY", "0123456789")
-    assert "openalex" in told("sources")[1].partition("without a key: ")[0]
+    assert "openalex" in told("sources")[1].partition("because a key is missing: ")[0]
 
 
 def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
-    assert told("corpora") == ("ok", "none; marchwarden index FOLDER makes one")
+    assert told("corpora") == ("ok", "none; `marchwarden index FOLDER` makes one")
     pages = {f"{year}.md": f"In {year} we measured 14 litres of rain a week." for year in (2023, 2024)}
     corpus_of(tmp_path / "rain", pages, name="rain")
     assert told("corpora") == ("ok", "rain (2 documents)")
@@ -83,10 +83,10 @@ def test_proxies_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("since", "headers", "kept", "told"),
     [
-        (0, {}, False, ["as the search service has it"]),
-        (3600, {"age": "3600"}, False, ["as the search service has it"]),
-        (3600, {}, False, ["60 minutes ahead of the search service's"]),
-        (-7200, {}, False, ["120 minutes behind the search service's"]),
+        (0, {}, False, ["the same as the search service's"]),
+        (3600, {"age": "3600"}, False, ["the same as the search service's"]),
+        (3600, {}, False, ["60 minutes ahead of the search service's clock"]),
+        (-7200, {}, False, ["120 minutes behind the search service's clock"]),
         (3600, {}, True, []),
         (None, {"date": "yesterday"}, False, []),
         (None, {}, False, []),

@@ -156,7 +156,7 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
     with_it = evaluate("--limit", "1", "--json", "--program", str(tmp_path / "fitted"), "--out", str(tmp_path / "a"))
     assert json.loads(with_it.out)["run"]["program"].startswith("fitted@")
     resumed = evaluate("--limit", "1", "--no-program", "--resume", "--out", str(tmp_path / "a"))
-    assert "another set-up: program fitted@" in resumed.said
+    assert "other settings: program fitted@" in resumed.said
     assert "there, none now" in resumed.said
     without = evaluate("--limit", "1", "--json", "--no-program", "--out", str(tmp_path / "b"))
     assert json.loads(without.out)["run"]["program"] is None
@@ -168,23 +168,23 @@ def test_the_program_in_force_is_named_unless_none_is_wanted(evaluate: Eval, tmp
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--stage", "answer"), f"there is no such stage; the stages are {', '.join(STAGE_SETS)}"),
-        (("--stage", "extract", "--judge", "m"), "--stage and --judge can't be given together"),
-        (("--check", "--stage", "extract"), "--check and --stage can't be given together"),
-        (("--check", "--limit", "1"), "--check and --limit can't be given together"),
-        (("--check", "--kind", "numeric"), "--check and --kind can't be given together"),
-        (("--check", "--model", "m"), "--check and --model can't be given together"),
-        (("--check", "--json"), "--check and --json can't be given together"),
+        (("--stage", "answer"), f"there is no such stage; there are {', '.join(STAGE_SETS)}"),
+        (("--stage", "extract", "--judge", "m"), "--stage and --judge can't be used together"),
+        (("--check", "--stage", "extract"), "--check and --stage can't be used together"),
+        (("--check", "--limit", "1"), "--check and --limit can't be used together"),
+        (("--check", "--kind", "numeric"), "--check and --kind can't be used together"),
+        (("--check", "--model", "m"), "--check and --model can't be used together"),
+        (("--check", "--json"), "--check and --json can't be used together"),
         (("--fail-under", "recall=1"), "there is no such metric; there are verbatim_fidelity,"),
         (("--fail-under", "brier=nan"), "takes METRIC=VALUE, such as brier=0.8; not 'brier=nan'"),
         (("--judge", "extractive"), "--judge extractive: that is not a model"),
-        (("--path", "p"), "--path says where a --dataset lies; name one"),
-        (("--dataset", "gaps", "--path", "p"), "--dataset and --questions can't be given together"),
+        (("--path", "p"), "--path is the path of a --dataset: name the data set too"),
+        (("--dataset", "gaps", "--path", "p"), "--dataset and --questions can't be used together"),
         (("--kind", "numerical"), "--kind numerical: no question is of that kind; there are numeric, of-our-own,"),
         (("--split", "validation"), "--split"),
         (("--limit", "0"), "--limit"),
         (("--jobs", "0"), "--jobs"),
-        (("--program", "p", "--no-program"), "--program and --no-program can't be given together"),
+        (("--program", "p", "--no-program"), "--program and --no-program can't be used together"),
     ],
 )
 def test_wrong_usage_is_exit_code_2_with_what_there_is(evaluate: Eval, options: tuple[str, ...], said: str) -> None:
@@ -272,7 +272,7 @@ def test_questions_without_labels_are_nothing_to_score_by(run: Run, small_web: P
     bare = labelled(tmp_path / "bare.jsonl", {"id": "q", "question": "What?", "split": "dev"})
     ran = run("eval", "--questions", str(bare), "--web", str(small_web))
     assert (ran.code, ran.out) == (1, "")
-    assert "none of the questions has a label (1 question): there is nothing to score by" in ran.said
+    assert "no question has a label (1 question), so no answer can be scored" in ran.said
 
 
 @pytest.mark.slow
@@ -324,7 +324,7 @@ def test_a_run_is_not_written_over_and_resumed_only_with_the_same_set_up(evaluat
     assert sorted(asked(tmp_path / "out")) == ["chess", "tomatoes"]
     other = evaluate(*out, "--resume", "--limit", "1")
     assert (other.code, other.out) == (1, "")
-    assert "another set-up: other questions, 2 there, 1 now (another --split, --kind, --limit," in other.said
+    assert "other settings: other questions, 2 there, 1 now (another --split, --kind, --limit," in other.said
     nowhere = evaluate("--out", str(tmp_path / "nowhere"), "--resume")
     assert "holds no run" in nowhere.said
 
@@ -332,7 +332,7 @@ def test_a_run_is_not_written_over_and_resumed_only_with_the_same_set_up(evaluat
 def test_resume_without_a_place_goes_on_with_the_latest_run_of_the_set_up(evaluate: Eval) -> None:
     none_yet = evaluate("--resume", "--limit", "1")
     assert none_yet.code == 1
-    assert "no run of this set-up" in none_yet.said
+    assert "holds no run with these settings" in none_yet.said
     assert evaluate("--limit", "1").code == 0
     (folder,) = (Path.home() / ".marchwarden" / "evals").iterdir()
     (folder / RESULTS).unlink()
@@ -374,7 +374,7 @@ def test_an_interrupted_run_shows_what_it_has_says_how_to_go_on_and_does(
     assert process.returncode == 130
     assert json.loads(stdout)["questions"] == 1
     assert b"Interrupted after 1 of 2 questions." in stderr
-    assert f"Go on with: marchwarden {shlex.join(arguments)} --resume\n".encode() in stderr
+    assert f"To continue: marchwarden {shlex.join(arguments)} --resume\n".encode() in stderr
     assert evaluate("--jobs", "1", "--out", str(out), "--resume", "--json").code == 0
     assert asked(out) == ["tomatoes", "river"]
 
@@ -577,7 +577,7 @@ def test_an_unknown_set_or_one_without_its_place_is_wrong_usage_and_a_foreign_fi
 ) -> None:
     unknown = run("eval", "--dataset", "squad", "--path", str(tmp_path))
     assert unknown.code == 2
-    assert f"the sets are {', '.join(DATASETS)}" in unknown.said
+    assert f"there are {', '.join(DATASETS)}" in unknown.said
     nowhere = run("eval", "--dataset", "gaps")
     assert (nowhere.code, "needs --path: dev.jsonl.gz" in nowhere.said) == (2, True)
     for name in DATASETS:

@@ -26,11 +26,11 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
     assert (first.id, first.nuggets[0].answers, first.quotes) == ("a-1", ["72 flights", "seventy-two"], [])
     assert (second.id, second.quotes[0].url) == ("q2", "https://x.example/")
     assert not third.is_labelled
-    assert "is there already" in run("eval", "init", "qa.csv", "--out", "mine.jsonl").said
+    assert "already exists" in run("eval", "init", "qa.csv", "--out", "mine.jsonl").said
 
 
 def test_what_cannot_be_labelled_is_said_before_a_browser_opens(run: Run) -> None:
-    assert "can't be given together" in run("eval", "label", "x.jsonl", "--web", "w", "--source", "corpus").said
+    assert "can't be used together" in run("eval", "label", "x.jsonl", "--web", "w", "--source", "corpus").said
     gone = run("eval", "label", "x.jsonl", "--no-browser")
     assert (gone.code, "x.jsonl can't be read: No such file" in gone.said) == (2, True)
 
@@ -46,8 +46,8 @@ def test_what_init_makes_is_accepted_by_check_with_a_list_of_what_is_left(run: R
     assert "q1: nugget n1 has no evidence: the url of a page, and a quote of it" in said
     assert "q2: https://x.example/ is not in the manifest" in said
     assert "q3: it has no label" in said
-    assert "Still to be labelled: 4 things in 3 questions. Every label that is there holds." in said
-    assert "Name those that the questions are about: --web DIR" in ran.said
+    assert "Not labelled yet: 4 things in 3 questions. Every existing label is correct." in said
+    assert "Name the pages that the questions are about: --web DIR" in ran.said
 
 
 def test_the_command_that_labels_carries_the_pages_quoted_for_the_shell(run: Run, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_no_list_of_works_is_written_for_an_answer_that_cites_none(run: Run, tmp
 def test_what_cannot_be_written_is_wrong_usage(run: Run, a_trace: str) -> None:
     Path("a.md").write_text("mine")
     for name, said in (
-        ("a.md", "is there already"),
+        ("a.md", "already exists"),
         ("a.docx", "its ending says what to write: .md, .html, .json, .bib, .ris or .csl.json"),
     ):
         ran = run("show", a_trace, "-o", name)

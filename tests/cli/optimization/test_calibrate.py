@@ -70,7 +70,7 @@ def test_a_score_that_tells_nothing_is_said_to(run: Run, tmp_path: Path) -> None
     folder = run_of(tmp_path / "flat", [(0.6, n % 3 > 0) for n in range(30)]).folder
     ran = run("calibrate", str(folder))
     assert ran.code == 0
-    assert "does not tell right answers from wrong ones" in ran.said
+    assert "does not separate right answers from wrong ones" in ran.said
     assert "gets 0.66" in ran.said
 
 

@@ -123,7 +123,7 @@ def test_an_interrupted_compile_exits_130_and_its_hint_goes_on(compile: Compile,
     assert ran.code == 130, ran.err
     assert "interrupted" in ran.said
     json.loads(ran.out)
-    command = next(line for line in ran.err.splitlines() if "Go on with: " in line).partition("Go on with: ")[2]
+    command = next(line for line in ran.err.splitlines() if "To continue: " in line).partition("To continue: ")[2]
     model.respond = helped
     rest = run(*shlex.split(command)[1:])
     assert rest.code == 0, rest.err
@@ -139,7 +139,7 @@ def test_out_of_tokens_exits_1_and_its_hint_goes_on_with_more(compile: Compile, 
     assert spent <= 9000
     assert "beside what is set aside for validation" in ran.said
     assert "gaps: uncompiled, on dev…" in ran.err
-    command = ran.err.partition("Go on with: ")[2].strip()
+    command = ran.err.partition("To continue: ")[2].strip()
     assert "--token-budget 18000 --resume" in " ".join(command.split())
 
 
@@ -225,20 +225,20 @@ def test_a_missing_key_is_told_before_anything_is_done(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--model", MODEL, "--stage", "nonsense"), "there is no such stage; the stages are plan, extract"),
+        (("--model", MODEL, "--stage", "nonsense"), "there is no such stage; there are plan, extract"),
         (("--model", MODEL, "--optimizer", "adam"), "adam"),
         (("--model", MODEL, "--effort", "some"), "some"),
         (("--model", MODEL, "--token-budget", "0"), "token-budget"),
         (("--model", MODEL, "--trials", "5"), "--trials has no effect on a model's stages"),
         (("--model", MODEL, "--optimizer", "bootstrap", "--reflection-model", MODEL), "writes no instructions"),
         (("--model", MODEL, "--optimizer", "gepa", "--reflection-model", "extractive"), "that is not a model"),
-        (("--model", MODEL, "--stage", "whole", "--stage", "gaps"), "--stage whole stands alone"),
+        (("--model", MODEL, "--stage", "whole", "--stage", "gaps"), "--stage whole can't be combined"),
         (
             ("--model", MODEL, "--stage", "whole", "--optimizer", "simba"),
             "takes the optimizers bootstrap, mipro, gepa",
         ),
-        (("--model", MODEL, "--stage", "whole", "--max-calls", "9"), "--max-calls has no effect on the whole"),
-        (("--model", MODEL, "--stage", "whole", "--whole", "0"), "there must be some"),
+        (("--model", MODEL, "--stage", "whole", "--max-calls", "9"), "--max-calls has no effect on --stage whole"),
+        (("--model", MODEL, "--stage", "whole", "--whole", "0"), "--whole 0 can't be used"),
         (("--model", "extractive", "--stage", "gaps"), "--stage has no effect on the model-free stages"),
         (("--model", "extractive", "--optimizer", "gepa"), "--optimizer has no effect on"),
         (("--model", "extractive", "--token-budget", "5000"), "--token-budget has no effect on"),
@@ -264,7 +264,7 @@ def test_nothing_to_resume_is_told(compile: Compile, model: Service) -> None:
     ran = compile("--resume")
     assert ran.code == 1
     assert "no compile with these options" in ran.said
-    assert "without --resume" in ran.said
+    assert "leave out --resume" in ran.said
     assert model.received == []
 
 
@@ -284,7 +284,7 @@ def test_two_compiles_of_one_program_do_not_run_at_once(compile: Compile, model:
     with lock_folders(Path("~/.marchwarden/compiles").expanduser(), own()):
         ran = compile()
     assert ran.code == 1
-    assert "another compile is at work" in ran.said
+    assert "another compile is already running" in ran.said
     assert model.received == []
 
 

@@ -127,7 +127,7 @@ def test_another_program_is_said_to_be_another(tmp_path: Path) -> None:
     said = shown(str(a.folder), str(b.folder))
     assert "A a: extractive, reading by words, no program" in said
     assert "B b: extractive, reading by words, program sha-123" in said
-    assert "Not the same in both runs: the program." in said
+    assert "Different in the two runs: the program." in said
 
 
 def shown(*arguments: str) -> str:

@@ -50,7 +50,7 @@ def test_a_program_that_is_certainly_worse_is_not_put_in_place(
     assert outcome.info.whole is not None
     assert outcome.info.whole.figures["nugget_recall"].high == -1.0
     end(outcome, tmp_path / "second")
-    assert "The program was not saved: the whole program is certainly worse in " in capsys.readouterr().err
+    assert "The program was not saved, because the whole program is clearly worse in " in capsys.readouterr().err
 
 
 def test_one_that_is_as_good_is_put_in_place_with_its_figures(tmp_path: Path) -> None:

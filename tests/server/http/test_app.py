@@ -311,10 +311,10 @@ async def test_tokens_are_read_anew_when_the_operator_asks(tmp_path: Path) -> No
         token_file(tmp_path, alice={"token": "short"})
         with pytest.raises(ConfigurationError):
             service.reload(settings)
-        with pytest.raises(ConfigurationError, match="start it anew"):
+        with pytest.raises(ConfigurationError, match="restart it"):
             service.reload(Settings())
         token_file(tmp_path)
-        with pytest.raises(ConfigurationError, match="MARCHWARDEN_SERVER_SCOPES: start it anew"):
+        with pytest.raises(ConfigurationError, match="MARCHWARDEN_SERVER_SCOPES: restart it"):
             service.reload(with_callers(tmp_path, server_scopes="research"))
 
 

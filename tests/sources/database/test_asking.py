@@ -116,7 +116,7 @@ def test_only_the_users_own_file_names_databases(tmp_path: Path, monkeypatch: py
     names = name_databases(tmp_path, shop=str(make_shop(tmp_path)))
     (tmp_path / ".env").write_text(f"MARCHWARDEN_DATABASES={names}\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="names no database shop"):
+    with pytest.raises(ConfigurationError, match="has no database shop"):
         open_tools(load_settings(model="extractive", source="db:shop"))
 
 

@@ -115,7 +115,7 @@ async def test_a_question_that_the_rules_understand_costs_no_tokens_for_a_statem
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [("cannot be answered", "finds no answer to it"), ("DROP TABLE customer", "Its tables are"),
+    [("cannot be answered", "do not have the answer"), ("DROP TABLE customer", "Its tables are"),
      ("SELECT password FROM users", "secrets"), ("SELECT name FROM sqlite_master", "no table sqlite_master")],
 )  # fmt: skip
 async def test_what_a_model_may_not_run_or_cannot_answer_is_a_gap(answer: str, told: str, settings: Settings) -> None:

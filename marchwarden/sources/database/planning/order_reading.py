@@ -14,7 +14,7 @@ def read_aggregate(state: QuestionState, name: str) -> None:
     elif name in ("MAX", "MIN"):
         read_top(state, "top", "DESC" if name == "MAX" else "ASC", ())
     else:
-        raise Unclear("a mean or a sum is a condition")
+        raise Unclear("a mean or a sum is used as a condition")
 
 
 def read_top(state: QuestionState, cue: str, direction: str, columns: tuple[str, ...]) -> None:

@@ -120,7 +120,7 @@ def finish(state: QuestionState) -> None:
             raise Unclear("it is not clear what is counted for each")
         query.group = plain[0] if len(plain) == 1 else state.schema.by_name[plain[0].table.lower()]
     if state.aggregates or state.orders or state.groups or state.counts:
-        raise Unclear("a part of it has nothing that it is about")
+        raise Unclear("for a part of it, it is not clear what it is about")
     if not query.select:
         select_names(state)
     if state.is_value and not any(each.operator == "=" for each in query.conditions):
@@ -145,7 +145,7 @@ def check_kinds(state: QuestionState) -> None:
 
 def select_names(state: QuestionState) -> None:
     if not state.query.entities:
-        raise Unclear("it names nothing that is asked for")
+        raise Unclear("it does not say what to look up")
     names = [column for column in state.query.entities[0].columns if is_name(column)]
     if len(names) != 1:
         raise Unclear(f"it does not say which columns of {state.query.entities[0].name} are asked for")

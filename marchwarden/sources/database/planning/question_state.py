@@ -66,7 +66,7 @@ class QuestionState:
 
     def check_settled(self) -> None:
         if self.compares or self.top or self.negated:
-            raise Unclear("a comparison has nothing that it compares")
+            raise Unclear("a comparison has nothing to compare")
 
     def implied_column(self, words: tuple[str, ...], direction: str) -> tuple[Column, str]:
         """Return the column that a word such as `youngest` compares, and the direction in it."""
@@ -102,7 +102,7 @@ class QuestionState:
 
     def order_by(self, column: Column | None, direction: str, limit: int | None) -> None:
         if self.query.order is not None:
-            raise Unclear("there are two orders")
+            raise Unclear("it asks for two different orders")
         self.query.order, self.query.limit = (column, direction), limit
 
     def pick_table(self, link: Link) -> Table:
@@ -175,6 +175,6 @@ class QuestionState:
     def group_by(self, group: Table | Column) -> None:
         self.groups = False
         if self.query.group is not None and self.query.group is not group:
-            raise Unclear("there are two groups")
+            raise Unclear("it asks for two different groups")
         self.query.group = group
         self.mode = "where" if self.query.select else "select"

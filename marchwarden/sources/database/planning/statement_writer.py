@@ -76,7 +76,7 @@ class StatementWriter:
             grouped = [group.by_name[key.lower()]]
             if not any(column for column, name in select if not name):
                 if len(names) != 1:
-                    raise Unclear(f"it is not clear what to call each {group.name}")
+                    raise Unclear(f"it is not clear how to name each {group.name}")
                 select.insert(0, (names[0], ""))
         elif group is not None:
             grouped = [group]

@@ -46,7 +46,7 @@ async def write_query(
         if form == "model_free":
             return _failure(attempts) if attempts else None
         if query.statement is None:
-            return Failure(FailureKind.NOT_UNDERSTOOD, "the model finds no answer to it in the tables")
+            return Failure(FailureKind.NOT_UNDERSTOOD, "according to the model, the tables do not have the answer")
         if any(each.statement == query.statement for each in attempts):
             break
         found = await _try(query.statement, question, schema, dialect, run)
@@ -78,4 +78,4 @@ def _shown(failure: Failure) -> str:
 
 def _failure(attempts: list[Attempt]) -> Failure:
     tries = "1 statement" if len(attempts) == 1 else f"{len(attempts)} statements"
-    return Failure(FailureKind.NOT_UNDERSTOOD, f"the model wrote {tries} that gave no answer; {attempts[-1].problem}")
+    return Failure(FailureKind.NOT_UNDERSTOOD, f"the model wrote {tries} without an answer; {attempts[-1].problem}")
