@@ -32,6 +32,8 @@ MOST_CLOSED = 3
 MOST_PAIRS = 3
 # Tables none of whose rows was quoted that one gap names, at most. A guess.
 MOST_TABLES = 2
+# Chance that an unquoted passage answers, from which on a gap says where it is: half of what an answer needs. A guess.
+WORTH_A_LOOK = 0.15
 # Reports of researchers that one gap tells at most. A guess.
 MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
@@ -422,7 +424,9 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
             )
         detail += f" {none} this{' beyond what the context says' if without_turns(ledger.context) else ''}."
     # Whoever asked can look there: a passage that is too unlikely to be quoted may still be the one.
-    unquoted = [each for each in ledger.excerpts_for(aspect.number) if not each.answers]
+    unquoted = [
+        each for each in ledger.excerpts_for(aspect.number) if not each.answers and each.relevance >= WORTH_A_LOOK
+    ]
     if closest := max(unquoted, key=lambda each: each.relevance, default=None):
         detail += f" The closest passage is in {placed(closest.locator, closest.place)}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
