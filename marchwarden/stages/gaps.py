@@ -32,7 +32,7 @@ MOST_CLOSED = 3
 MOST_PAIRS = 3
 # Tables none of whose rows was quoted that one gap names, at most. A guess.
 MOST_TABLES = 2
-# Chance that an unquoted passage answers, from which on a gap says where it is: half of what an answer needs. A guess.
+# Chance that an unquoted passage answers, from which on a gap says where it is: half of what answers need. A guess.
 WORTH_A_LOOK = 0.15
 # Reports of researchers that one gap tells at most. A guess.
 MOST_REPORTS = 4
