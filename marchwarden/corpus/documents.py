@@ -20,9 +20,7 @@ from marchwarden.corpus.catalogue import LineRecord
 from marchwarden.corpus.places import with_places
 from marchwarden.http.addresses import web_address
 from marchwarden.observations import ContentHash, Failure, FailureKind, Page, content_hash
-from marchwarden.reading.files.epub import EPUB
 from marchwarden.reading.files.kinds import ENDINGS
-from marchwarden.reading.files.office.docx import DOCX
 from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.page import read_page
@@ -41,8 +39,6 @@ KINDS = {
     ".txt": "text/plain",
     ".text": "text/plain",
     ".pdf": "application/pdf",
-    ".docx": DOCX,
-    ".epub": EPUB,
     ".json": "application/json",
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,

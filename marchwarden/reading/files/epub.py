@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
@@ -24,8 +23,6 @@ from marchwarden.text.invisible import visible
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-EPUB = "application/epub+zip"
-
 _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
@@ -34,16 +31,7 @@ _MAX_MARKUP_BYTES = 4 * MOST_CHARACTERS
 _ENCRYPTION = "META-INF/encryption.xml"
 
 
-@dataclass(frozen=True)
-class EpubContent:
-    blocks: tuple[Block, ...]
-    title: str | None
-    author: str | None
-    language: str | None
-    published: date | None
-
-
-def read_epub(body: bytes) -> EpubContent | Failure:
+def read_epub(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read the text of a book, chapter by chapter."""
     try:
         archive = Archive(body)
@@ -54,12 +42,13 @@ def read_epub(body: bytes) -> EpubContent | Failure:
         return Failure(FailureKind.NO_TEXT, f"the book can't be read: {error}")
     if not blocks and _encrypted(archive):
         return Failure(FailureKind.FORBIDDEN, "the book is protected against copying")
-    return EpubContent(
+    return FileContent(
         blocks,
         title=_fact(package, "title"),
         author=_fact(package, "creator"),
         language=_fact(package, "language"),
         published=as_date(_fact(package, "date") or ""),
+        is_prose=False,
     )
 
 

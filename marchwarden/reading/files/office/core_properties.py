@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from marchwarden.reading.files.archive import Archive
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
+from marchwarden.reading.text_blocks import Block
 from marchwarden.text.invisible import visible
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -19,6 +21,10 @@ class CoreProperties:
     author: str | None = None
     created: date | None = None
     modified: date | None = None
+
+    def of(self, blocks: tuple[Block, ...]) -> FileContent:
+        """Return the content of a file with these properties."""
+        return FileContent(blocks, title=self.title, author=self.author, created=self.created, modified=self.modified)
 
 
 def core_properties(archive: Archive) -> CoreProperties:

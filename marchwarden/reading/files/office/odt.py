@@ -14,7 +14,7 @@ from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
+from marchwarden.reading.text_blocks import MAX_CELL_CHARS, Block, BlockKind, first_blocks
 from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ NOT_SHOWN = frozenset(
         _NS % "svg-compatible" + "desc",
     }
 )
-# Characters: a table with a longer cell only arranges text. A guess, the same as for HTML.
-_MAX_CELL_CHARS = 400
 # Times that a cell or row, or blanks, are repeated: a file may claim billions. A guess.
 MAX_REPEATED = 50
 
@@ -82,7 +80,7 @@ def read_open_document(
         title=fact(f"{_DC}title") or None,
         author=fact(f"{_META}initial-creator") or fact(f"{_DC}creator") or None,
         language=fact(f"{_DC}language") or None,
-        published=as_date(fact(f"{_META}creation-date")),
+        created=as_date(fact(f"{_META}creation-date")),
         modified=as_date(fact(f"{_DC}date")),
         is_prose=kind != "spreadsheet",
     )
@@ -177,7 +175,7 @@ class OpenDocument:
         cells = [[cell for cell in row if cell.tag.endswith("table-cell")] for row in own]
         arranges = table.find(f".//{TABLE}table") is not None or all(len(row) < 2 for row in cells)
         rows = [] if arranges else self._spread(cells)
-        if arranges or any(len(text) > _MAX_CELL_CHARS for row in rows for text in row):
+        if arranges or any(len(text) > MAX_CELL_CHARS for row in rows for text in row):
             for row in cells:
                 for cell in row:
                     yield from self.blocks(cell, "paragraph")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
@@ -41,8 +42,8 @@ def read_pptx(body: bytes, content_type: str | None) -> FileContent | Failure:
         facts = core_properties(archive)
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the presentation can't be read: {error}")
-    title = facts.title if (facts.title or "").lower() not in _NO_TITLES else None
-    return FileContent(blocks, title, facts.author, None, facts.created, facts.modified)
+    content = facts.of(blocks)
+    return replace(content, title=None) if (facts.title or "").lower() in _NO_TITLES else content
 
 
 def _blocks(archive: Archive) -> Iterator[Block]:

@@ -10,7 +10,7 @@ import io
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,7 @@ def read_xlsx(body: bytes, content_type: str | None) -> FileContent | Failure:
         facts = core_properties(archive)
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the workbook can't be read: {error}")
-    return FileContent(blocks, facts.title, facts.author, None, facts.created, facts.modified, is_prose=False)
+    return replace(facts.of(blocks), is_prose=False)
 
 
 @dataclass(frozen=True)
