@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from uuid import UUID
 
 import anyio
 import anyio.to_thread
@@ -411,7 +412,7 @@ class _Call:
         elif frame.kind == "result":
             self._is_closing = True
             given = frame.json()
-            self._result = self._finished if given is None else ResearchResult.model_validate(given)
+            self._result = self._finished if given is None else self._own(ResearchResult.model_validate(given))
         else:
             self._is_closing = True
             self._error = frame.json()
@@ -434,7 +435,7 @@ class _Call:
             # The result of a call that was killed is not the one that its caller gets.
             if self._killed:
                 return
-            self._finished = event.result
+            self._finished = self._own(event.result)
         if isinstance(event, Started) and self._continues:
             fields["continues"] = self._continues
         try:
@@ -457,6 +458,12 @@ class _Call:
             self._tokens_used = min(event.tokens_used, self._job.request.constraints.token_budget)
             if event.tokens_used > self._tokens_used:
                 self._stop("tokens")
+
+    def _own(self, result: ResearchResult) -> ResearchResult:
+        """Return the result. Raises FrameError where it is that of another call."""
+        if UUID(result.trace_id) != UUID(self._job.trace_id):
+            raise FrameError(f"the result of call {result.trace_id}")
+        return result
 
     async def _write(self, fields: dict[str, Any]) -> None:
         """Append an event to the trace. Raises StorageError."""
