@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import logging
 import os
 import re
@@ -183,6 +184,18 @@ async def _garble(request: ResearchRequest, recorder: Recorder, trace_id: str, k
     channel.sendall(b"result of nothing\n{}")
     await asyncio.sleep(600)
     return a_result(trace_id)
+
+
+async def _lose_pages(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Cite a page that the disk does not take."""
+
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    os.fsync = broken
+    name = recorder._store.put(b"page")  # type: ignore[attr-defined]
+    recorder.record(Dropped(decision=name, what="claim", text="t"))
+    return a_result(trace_id, "The page says so.")
 
 
 async def _overstate(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:

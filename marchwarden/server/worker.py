@@ -325,7 +325,7 @@ class _Call:
         self._is_closing = False
         """True once its answer, or its error, is near."""
         self._has_end = False
-        """True once the trace has a line that ends it."""
+        """True once a line that ends the trace was written, or tried to be."""
 
     async def run(self) -> ResearchResult:
         try:
@@ -409,6 +409,8 @@ class _Call:
             self._checkpoint = frame
         elif frame.kind == "kept":
             self._writer.note_kept(frame.json())
+        elif frame.kind == "lost":
+            self._writer.note_lost(frame.json())
         elif frame.kind == "result":
             self._is_closing = True
             given = frame.json()
@@ -472,8 +474,10 @@ class _Call:
             return
         # It waits until the trace and its pages are on the disk, which takes 10 to 100 ms: others go on meanwhile.
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._writer.record_fields, fields)
-        self._has_end = True
+            try:
+                await anyio.to_thread.run_sync(self._writer.record_fields, fields)
+            finally:
+                self._has_end = True  # also where the line is there, but may not be on the disk
 
     async def _take_what_waits(self) -> None:
         """Take what the process sent before it was killed."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "kept", "result", "error"]
+FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "kept", "lost", "result", "error"]
 _HEADER = re.compile(rb"^(%s) (\d{1,9})\n" % "|".join(get_args(FrameKind)).encode())
 # Bytes of a header, at most: the longest kind, nine digits, a space and a line end, and some to spare.
 _MAX_HEADER_BYTES = 32
@@ -152,12 +152,17 @@ class Reporter:
     def _keep(self) -> None:
         if self._store is None:
             return
-        # Where it can't, as where memory is left for no thread, the parent does it: the answer is there.
-        with suppress(OSError, RuntimeError, MemoryError):
-            names = sorted(name for name in self._named if self._store.has(name))
-            if names:
-                self._store.sync(names)
-                self.send("kept", json.dumps(names))
+        names = sorted(name for name in self._named if self._store.has(name))
+        if not names:
+            return
+        try:
+            self._store.sync(names)
+        except (RuntimeError, MemoryError):  # no memory is left for a thread: the parent does it, the answer is there
+            return
+        except StorageError as error:  # the parent has to be told: the system tells of a failed write only once
+            self.send("lost", json.dumps(str(error)))
+        else:
+            self.send("kept", json.dumps(names))
 
 
 def run(job: Job, channel: socket.socket) -> None:

@@ -471,6 +471,12 @@ def test_a_worker_reports_events_progress_and_the_result() -> None:
     assert frames["result"] is None, "it is in the event"
 
 
+async def test_pages_that_the_disk_does_not_take_cost_the_trace_its_end_and_not_the_answer(caller: Caller) -> None:
+    assert (await caller.ask("lose_pages")).answer == "The page says so."
+    assert "result" not in caller.actions
+    assert any("Input/output error" in each and "the trace has no end" in each for each in caller.heard)
+
+
 def test_a_worker_brings_pages_to_the_disk_before_it_reports_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
