@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,12 +49,9 @@ class RateRule:
 class SharedRateTransport(httpx.AsyncBaseTransport):
     """Transport that asks `inner` when the turn of a request has come; one without a RateRule goes out at once."""
 
-    def __init__(
-        self, inner: httpx.AsyncBaseTransport, folder: Path, *, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport, folder: Path) -> None:
         self._inner = inner
         self._folder = folder
-        self._clock = clock
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -91,7 +87,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
     async def _wait(self, rule: RateRule) -> None:
         lock = await self._locked(rule, "turn")
         try:
-            now = self._clock()
+            now = time.time()
             start = max(now, self._next(rule))
             if start - now >= seconds_left():
                 raise NotInTime(
@@ -111,7 +107,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
         """Return the seconds until a request may follow the last one that went out; 0 where this one now has."""
         lock = await self._locked(rule, "turn")
         try:
-            now = self._clock()
+            now = time.time()
             sent = self._read(rule, "sent")
             wait = sent + rule.every_s - now if sent <= now else 0.0
             if wait <= 0:
@@ -125,13 +121,13 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
         holds the service's file past the deadline in force."""
         lock = await self._locked(rule, "turn")
         try:
-            self._write(rule, "next", max(self._next(rule), self._clock() + min(seconds, _MAX_AHEAD_S)))
+            self._write(rule, "next", max(self._next(rule), time.time() + min(seconds, _MAX_AHEAD_S)))
         finally:
             lock.release()
 
     def _next(self, rule: RateRule) -> float:
         held = self._read(rule, "next")
-        return held if held <= self._clock() + _MAX_AHEAD_S else 0.0
+        return held if held <= time.time() + _MAX_AHEAD_S else 0.0
 
     def _read(self, rule: RateRule, name: _Moment) -> float:
         """Return a moment in the file, in seconds of the clock; 0 where it has none."""

@@ -54,10 +54,9 @@ class Api:
 
 
 class ApiClient:
-    def __init__(self, opening: Opening, api: Api, *, timeout: float = TIMEOUT_S) -> None:
+    def __init__(self, opening: Opening, api: Api) -> None:
         self._opening = opening
         self._api = api
-        self._timeout = timeout
         self._headers = {
             "User-Agent": user_agent(opening.settings.contact),
             "Accept-Encoding": ENCODINGS,
@@ -83,7 +82,7 @@ class ApiClient:
         await self._opening.transport.aclose()
 
     async def _within(self, request: httpx.Request, timeout: float | None) -> Answer | Failure:
-        limit = min(timeout or self._timeout, self._timeout, MAX_TIME_SHARE * seconds_left())
+        limit = min(timeout or TIMEOUT_S, TIMEOUT_S, MAX_TIME_SHARE * seconds_left())
         try:
             with anyio.fail_after(limit):
                 answer = await self._send(request)
