@@ -18,7 +18,7 @@ from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -109,4 +109,4 @@ def _encrypted(archive: Archive) -> frozenset[str]:
 
 def _fact(package: _Element, name: str) -> str | None:
     found = next(package.iter(f"{_DC}{name}"), None)
-    return (" ".join(visible(found.text or "").split()) or None) if found is not None else None
+    return (visible_line(found.text or "") or None) if found is not None else None

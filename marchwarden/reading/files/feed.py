@@ -17,7 +17,7 @@ from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -99,7 +99,7 @@ def _text(parent: _Element, name: str) -> str:
 def _line(markup: str) -> str:
     """Return a title without its markup, which many feeds escape."""
     tree = parse(markup) if "<" in markup or "&" in markup else None
-    return " ".join(visible(markup if tree is None else "".join(tree.itertext())).split())
+    return visible_line(markup if tree is None else "".join(tree.itertext()))
 
 
 def _day(entry: _Element) -> date | None:

@@ -16,7 +16,7 @@ from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.pdf_layout import PdfPage, Piece, pdf_blocks, title_of
 from marchwarden.reading.files.pdf_tables import Part
 from marchwarden.reading.text_blocks import MOST_CHARACTERS
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible, visible_line
 
 # Pages of a file that are read. A guess.
 _MAX_PAGES = 10_000
@@ -46,7 +46,7 @@ def read_pdf(body: bytes) -> FileContent | Failure:
         created = date(int(found[1]), int(found[2]), int(found[3])) if found else None
     except ValueError:
         created = None
-    declared = " ".join(visible(layer.facts.get("Title", "")).split())
+    declared = visible_line(layer.facts.get("Title", ""))
     return FileContent(
         tuple(pdf_blocks(layer.pages)),
         # A name of a file is no title: then it is what is largest on page 1.

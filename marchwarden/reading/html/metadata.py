@@ -29,7 +29,7 @@ from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
 from marchwarden.reading.html.titles import without_site
 from marchwarden.reading.works.html_record import read_work
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _read_meta(tree: HtmlElement) -> dict[str, list[str]]:
         # A comment, or an event that the page tells of, has dates of its own.
         if names[2] and any(OTHER_TYPES.search(above.get("itemtype") or "") for above in element.iterancestors()):
             names[2] = None
-        content = " ".join(visible(element.get("content") or "").split())
+        content = visible_line(element.get("content") or "")
         for name in names:
             if name and content:
                 found.setdefault(name.strip().lower(), []).append(content)
@@ -207,9 +207,9 @@ def _title(
     tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None, url: str
 ) -> str | None:
     headline = about.get("headline")
-    written = " ".join(visible(tree.findtext(".//title") or "").split())
+    written = visible_line(tree.findtext(".//title") or "")
     first_heading = tree.find(".//h1")
-    heading = "" if first_heading is None else " ".join(visible("".join(first_heading.itertext())).split())
+    heading = "" if first_heading is None else visible_line("".join(first_heading.itertext()))
     candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES), written, heading]
     title = next((text for text in map(_plain, filter(None, candidates)) if text), None)
     return without_site(title[:_MAX_TITLE_CHARS], heading=heading, site=site, url=url) if title else None
@@ -273,7 +273,7 @@ def _name(value: object) -> str | None:
 
 def _plain(text: str) -> str:
     # JSON-LD is often escaped as if it were markup.
-    return " ".join(visible(unescape(text)).split())
+    return visible_line(unescape(text))
 
 
 def _first_date(*values: object) -> date | None:

@@ -12,9 +12,9 @@ from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
+from marchwarden.reading.files.office.shown_text import raised, shown_lines
 from marchwarden.reading.files.tabular.rows import table_blocks
 from marchwarden.reading.text_blocks import MAX_CELL_CHARS, Block, BlockKind, first_blocks
-from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -80,9 +80,7 @@ def _text(element: _Element) -> str:
         if is_hidden or each.tag in _NOT_SHOWN:
             walk.skip_subtree()
         elif is_run and _value(each.find(f"{_W}rPr/{_W}vertAlign")) == "superscript":
-            raised = "".join(part.text or "" for part in each.iter(f"{_W}t"))
-            # An exponent would read as further digits: 10 to the fourth as 104.
-            pieces.append(f"^{raised}" if raised[:1].isdigit() or raised[:1] in tuple("-−+") else raised)
+            pieces.append(raised("".join(part.text or "" for part in each.iter(f"{_W}t"))))
             walk.skip_subtree()
         elif each.tag == f"{_W}t":
             pieces.append(each.text or "")
@@ -92,8 +90,7 @@ def _text(element: _Element) -> str:
             pieces.append(" ")
         elif each.tag == f"{_W}noBreakHyphen":
             pieces.append("-")
-    lines = (line.strip() for line in visible("".join(pieces)).split("\n"))
-    return "\n".join(line for line in lines if line)
+    return shown_lines("".join(pieces))
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:

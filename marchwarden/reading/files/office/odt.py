@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
+from marchwarden.reading.files.office.shown_text import raised, shown_lines
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.text_blocks import MAX_CELL_CHARS, Block, BlockKind, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -73,7 +74,7 @@ def read_open_document(
         return Failure(FailureKind.NO_TEXT, f"the {name} can't be read: {error}")
 
     def fact(name: str) -> str:
-        return "" if meta is None else " ".join(visible(meta.findtext(f".//{name}") or "").split())
+        return "" if meta is None else visible_line(meta.findtext(f".//{name}") or "")
 
     return FileContent(
         (*blocks, *notes),
@@ -147,15 +148,13 @@ class OpenDocument:
         """Return the visible characters of a paragraph, without blank lines."""
         pieces: list[str] = []
         self._collect(element, pieces)
-        lines = (" ".join(line.split()) for line in visible("".join(pieces)).split("\n"))
-        return "\n".join(line for line in lines if line)
+        return shown_lines("".join(pieces))
 
     def _collect(self, element: _Element, pieces: list[str]) -> None:
         # libxml2 refuses more than 256 levels, so that this ends.
         text = " ".join((element.text or "").split("\n"))
         is_raised = element.get(f"{TEXT}style-name", "") in self._raised
-        # An exponent would read as further digits: 10 to the fourth as 104.
-        pieces.append(f"^{text}" if is_raised and text[:1].isdigit() else text)
+        pieces.append(raised(text) if is_raised else text)
         for child in element:
             if child.tag == f"{TEXT}s":
                 pieces.append(" " * count_of(child, f"{TEXT}c"))

@@ -15,9 +15,9 @@ from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
+from marchwarden.reading.files.office.shown_text import raised, shown_lines
 from marchwarden.reading.files.tabular.rows import table_blocks
 from marchwarden.reading.text_blocks import Block, first_blocks
-from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -124,11 +124,9 @@ def _text(paragraph: _Element) -> str:
         text = each.text or ""
         if facts is not None and facts.get("strike", "noStrike") != "noStrike":
             continue
-        # An exponent would read as further digits: 10 to the fourth as 104.
         is_raised = facts is not None and facts.get("baseline", "0")[:1] not in ("0", "-")
-        pieces.append(f"^{text}" if is_raised and text[:1].isdigit() else text)
-    lines = (" ".join(line.split()) for line in visible("".join(pieces)).split("\n"))
-    return "\n".join(line for line in lines if line)
+        pieces.append(raised(text) if is_raised else text)
+    return shown_lines("".join(pieces))
 
 
 def _table(table: _Element) -> Iterator[Block]:

@@ -20,7 +20,7 @@ from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.text_blocks import Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -81,7 +81,7 @@ def _blocks(archive: Archive) -> Iterator[Block]:
         name = posixpath.normpath(target.lstrip("/") if target[:1] == "/" else f"xl/{target}")
         if name not in archive or "worksheets" not in name:  # a sheet that is only a chart
             continue
-        heading = " ".join(visible(sheet.get("name", "")).split())
+        heading = visible_line(sheet.get("name", ""))
         if heading and len(sheets) > 1:
             yield Block("heading", heading)
         yield from table_blocks(_rows(archive.read(name), book))
