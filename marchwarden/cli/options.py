@@ -7,8 +7,24 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_model, complete_source
+from marchwarden.cli.configuration.completion import complete_model, complete_source, complete_trace
 
+TraceId: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TRACE_ID",
+        help="The trace's id or the start of it; the latest answer without.",
+        autocompletion=complete_trace,
+    ),
+]
+Trace: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TRACE",
+        help="The trace's id or the start of it, or its file; the latest answer without.",
+        autocompletion=complete_trace,
+    ),
+]
 Source: TypeAlias = Annotated[
     str | None,
     typer.Option(
