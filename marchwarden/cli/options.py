@@ -46,6 +46,7 @@ Model: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", metavar="", help="The result as JSON on stdout, and nothing else there.")
 ]
+PlainJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
 Output: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -22,7 +22,7 @@ AT_ONCE = 2
 # Name of a request's extension: seconds that its host wants between such requests.
 CRAWL_DELAY = "crawl_delay"
 
-_PAUSES = frozenset({429, 503})
+PAUSES = frozenset({429, 503})
 
 
 class NotInTime(Exception):
@@ -103,7 +103,7 @@ class PoliteTransport(httpx.AsyncBaseTransport):
         except BaseException:
             host.places.release()
             raise
-        asked = retry_after_of(response.headers) if response.status_code in _PAUSES else None
+        asked = retry_after_of(response.headers) if response.status_code in PAUSES else None
         if asked and time.monotonic() + asked.seconds > host.paused_until:
             host.paused_until = time.monotonic() + asked.seconds
             host.pause = asked.words

@@ -18,7 +18,7 @@ import anyio.to_thread
 import httpx
 from filelock import FileLock, Timeout
 
-from marchwarden.http.rate_limits import NotInTime, UntilClosed, retry_after_of, seconds_left
+from marchwarden.http.rate_limits import PAUSES, NotInTime, UntilClosed, retry_after_of, seconds_left
 
 # Name of a request's extension: the RateRule of the service that it goes to.
 RATE_RULE = "rate_rule"
@@ -28,7 +28,6 @@ _LOOK_S = 0.05
 # Seconds that a time in the file may lie ahead, beyond which a clock was set back. A guess: services ask for hours at
 # most.
 _MAX_AHEAD_S = 24 * 3600.0
-_PAUSES = frozenset({429, 503})
 # Seconds without a request after a 429 or 503 that names no time. A guess.
 _PAUSE_S = 5.0
 
@@ -78,7 +77,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
             else:
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 response.stream = UntilClosed(response.stream, connection.release)
-        if response.status_code in _PAUSES:
+        if response.status_code in PAUSES:
             asked = retry_after_of(response.headers)
             with suppress(NotInTime):
                 await self.pause(rule, asked.seconds if asked else _PAUSE_S)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_key
 
 if TYPE_CHECKING:
@@ -39,18 +40,17 @@ Name = Annotated[
     str,
     typer.Argument(metavar="NAME", help="The service or the setting, such as tavily.", autocompletion=complete_key),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="As JSON.")]
 
 
 @app.callback(epilog=EPILOGUE)
-def keys(context: typer.Context, json: Json = False) -> None:
+def keys(context: typer.Context, json: options.PlainJson = False) -> None:
     """Keep keys of services, such as anthropic and tavily."""
     if context.invoked_subcommand is None:
         list_(json=json)
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
+def list_(json: options.PlainJson = False) -> None:
     """List the keys, and where those come from that are set. Their values are never shown."""
     from marchwarden.cli.views import console
 

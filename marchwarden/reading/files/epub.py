@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import DC, Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _OPF = "{http://www.idpf.org/2007/opf}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 # Bytes of chapters that are read: markup takes more than its text. The factor is a guess.
 _MAX_MARKUP_BYTES = 4 * MOST_CHARACTERS
@@ -108,5 +107,5 @@ def _encrypted(archive: Archive) -> frozenset[str]:
 
 
 def _fact(package: _Element, name: str) -> str | None:
-    found = next(package.iter(f"{_DC}{name}"), None)
+    found = next(package.iter(f"{DC}{name}"), None)
     return (visible_line(found.text or "") or None) if found is not None else None

@@ -28,7 +28,7 @@ from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
 from marchwarden.reading.html.titles import without_site
-from marchwarden.reading.works.html_record import read_work
+from marchwarden.reading.works.html_record import as_list, read_work
 from marchwarden.text.invisible import visible_line
 
 
@@ -74,10 +74,10 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     """Read the metadata of a parsed tree, before anything is removed from it. Dates come from markup only."""
     meta = _read_meta(tree)
     about = _read_structured_data(tree, url)
-    named = [name for each in _as_list(about.get("author")) if (name := _name(each))]
+    named = [name for each in as_list(about.get("author")) if (name := _name(each))]
     authors = named or [name for name in _all(meta, _AUTHORS) if not name.startswith("http")]
     author = ", ".join(dict.fromkeys(name.strip(" ,;") for name in authors)).strip(" ,;")
-    statuses = [str(each) for each in _as_list(about.get("creativeWorkStatus"))]
+    statuses = [str(each) for each in as_list(about.get("creativeWorkStatus"))]
     standing: Standing | None
     if "citation_retraction" in meta:
         standing = "retracted"
@@ -108,9 +108,9 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
         closed=any(map(_is_false, is_free)) or _first(meta, ("article:content_tier",)) == "locked",
         paid_parts=tuple(
             selector.strip()
-            for part in _as_list(about.get("hasPart"))
+            for part in as_list(about.get("hasPart"))
             if isinstance(part, dict) and _is_false(part.get("isAccessibleForFree"))
-            for selectors in _as_list(part.get("cssSelector"))
+            for selectors in as_list(part.get("cssSelector"))
             for selector in str(selectors).split(",")
         ),
         work=read_work(tree, meta, about, url),
@@ -257,10 +257,6 @@ def _entities(value: object) -> list[dict[str, Any]]:
     if isinstance(value, dict):
         return [value, *_entities(value.get("@graph"))]
     return []
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _name(value: object) -> str | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from marchwarden.reading.files.archive import Archive
+from marchwarden.reading.files.archive import DC, Archive
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.text_blocks import Block
 from marchwarden.text.invisible import visible_line
 
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 
 
@@ -34,6 +33,6 @@ def core_properties(archive: Archive) -> CoreProperties:
     core = archive.xml("docProps/core.xml")
     title, author, created, modified = (
         visible_line(core.findtext(name) or "")
-        for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
+        for name in (f"{DC}title", f"{DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
     )
     return CoreProperties(title or None, author or None, as_date(created), as_date(modified))

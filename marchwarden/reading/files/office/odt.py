@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable, number_in
+from marchwarden.reading.files.archive import DC, Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.shown_text import raised, shown_lines
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
@@ -26,7 +26,6 @@ OFFICE, TEXT, TABLE, STYLE, DRAW, PRESENTATION = (
     _NS % name for name in ("office", "text", "table", "style", "drawing", "presentation")
 )
 _META = _NS % "meta"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 # Deleted text, comments, hidden text, tables of contents, forms, and names that programs give to pictures.
 NOT_SHOWN = frozenset(
     {
@@ -78,11 +77,11 @@ def read_open_document(
 
     return FileContent(
         (*blocks, *notes),
-        title=fact(f"{_DC}title") or None,
-        author=fact(f"{_META}initial-creator") or fact(f"{_DC}creator") or None,
-        language=fact(f"{_DC}language") or None,
+        title=fact(f"{DC}title") or None,
+        author=fact(f"{_META}initial-creator") or fact(f"{DC}creator") or None,
+        language=fact(f"{DC}language") or None,
         created=as_date(fact(f"{_META}creation-date")),
-        modified=as_date(fact(f"{_DC}date")),
+        modified=as_date(fact(f"{DC}date")),
         is_prose=kind != "spreadsheet",
     )
 

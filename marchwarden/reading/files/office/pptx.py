@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import RELATION, Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.office.shown_text import raised, shown_lines
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 # Placeholders that repeat themselves on every slide.
 _REPEATED = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
@@ -48,7 +47,7 @@ def read_pptx(body: bytes, content_type: str | None) -> FileContent | Failure:
 
 def _blocks(archive: Archive) -> Iterator[Block]:
     path = "ppt/presentation.xml"
-    slides = [each.get(_RELATION) for each in archive.xml(path).iterfind(f"{_P}sldIdLst/{_P}sldId")]
+    slides = [each.get(RELATION) for each in archive.xml(path).iterfind(f"{_P}sldIdLst/{_P}sldId")]
     parts = {each.get("Id"): name for each, name in _parts(archive, path)}
     read: set[str] = set()
     for number, relation in enumerate(slides, 1):

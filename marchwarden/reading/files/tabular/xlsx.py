@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable, number_in
+from marchwarden.reading.files.archive import RELATION, Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
@@ -30,7 +30,6 @@ _MAX_MERGED = 1_000
 # Strings and formats that a file may hold. A guess: each takes a hundred bytes.
 _MAX_STRINGS = 2_000_000
 
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_RELATION = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _PLACE = re.compile(r"([A-Z]{1,3})\d{1,7}")
@@ -77,7 +76,7 @@ def _blocks(archive: Archive) -> Iterator[Block]:
     )
     sheets = [each for each in root.iterfind("{*}sheets/{*}sheet") if each.get("state", "visible") == "visible"]
     for sheet in sheets:
-        target = parts.get(sheet.get(_RELATION) or sheet.get(_STRICT_RELATION), "")
+        target = parts.get(sheet.get(RELATION) or sheet.get(_STRICT_RELATION), "")
         name = posixpath.normpath(target.lstrip("/") if target[:1] == "/" else f"xl/{target}")
         if name not in archive or "worksheets" not in name:  # a sheet that is only a chart
             continue
