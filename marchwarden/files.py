@@ -25,6 +25,8 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 # Files that are synced side by side: the file system then writes them in one go. 20 files of 20 kB and their folders
 # take 18 to 31 ms, where 24 files alone took 52 to 94 ms one after the other (ext4 on a virtual disk).
 _SYNCED_AT_ONCE = 8
+# Errors of fsync that say that a file system, such as some network ones and those of special files, knows no sync.
+_NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 # Files for which threads are not worth their start: they were a tenth of the server's CPU time of a call
 # (evals/benchmarks/server_load.py).
 _SYNCED_ALONE = 2
@@ -47,7 +49,7 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool =
             file.write(body)
             if synced:
                 file.flush()
-                os.fsync(file.fileno())
+                sync_open(file.fileno())
         aside.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -76,7 +78,10 @@ def make_private_file(path: Path) -> None:
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Bring files and the names in their folders to the disk; those that can't be opened are passed over."""
+    """Bring files and the names in their folders to the disk. Raises OSError where the disk is full or broken.
+
+    One that is gone, or that this user may not read, is passed over.
+    """
     files = list(paths)
     wanted = [*files, *{path.parent for path in files}]
     if len(wanted) <= _SYNCED_ALONE:
@@ -88,13 +93,25 @@ def sync(paths: Iterable[Path]) -> None:
 
 
 def _sync(path: Path) -> None:
-    # Windows opens no folders, and syncs no file that is open for reading only: nothing is done there.
-    with suppress(OSError):
+    if sys.platform == "win32":  # it opens no folders, and syncs no file that is open for reading only
+        return
+    try:
         descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    except (FileNotFoundError, PermissionError):  # pruned meanwhile; a folder that one may write into but not list
+        return
+    try:
+        sync_open(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_open(descriptor: int) -> None:
+    """Bring an open file to the disk. Raises OSError; but not where its file system has no way to do so."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
 
 
 def hold(descriptor: int) -> None:

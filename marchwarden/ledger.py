@@ -61,8 +61,10 @@ class Source(BaseModel):
     has_text: bool
     copy_of: str | None = None
     """Locator of the source that this one is a copy of; None where it is no copy."""
-    shingles: list[int] = Field(repr=False)
-    shingle_total: int = Field(repr=False)
+    # Copies are told by them while pages are read. They are no part of the JSON: nothing else needs them, and those
+    # of a book take megabytes.
+    shingles: list[int] = Field([], repr=False, exclude=True)
+    shingle_total: int = Field(0, repr=False, exclude=True)
     passed_over: int = 0
     """Number of passages that are left out because they look like prompt injection."""
     source: str | None = None

@@ -42,6 +42,12 @@ def plain_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def shortened(text: str, limit: int = 160) -> str:
+    """Return `text` on a single line; one of more than `limit` characters is cut between words and ends with ` …`."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[:limit].rpartition(" ")[0] + " …"
+
+
 # `sha256:` and 64 hexadecimal digits, of bytes as they were fetched (or of a text's UTF-8 bytes).
 ContentHash = NewType("ContentHash", str)
 

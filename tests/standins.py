@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import logging
 import os
 import re
@@ -25,6 +26,7 @@ from marchwarden.text.ranking import rank
 from marchwarden.trace.events import Dropped, Finished, ModelCalled, Recorder, Started
 
 Keep = Callable[[Checkpoint], None] | None
+ANOTHER = "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
 
 
 def a_result(trace_id: str, answer: str = "Nothing could be found.", tokens_used: int = 0) -> ResearchResult:
@@ -180,6 +182,37 @@ async def _garble(request: ResearchRequest, recorder: Recorder, trace_id: str, k
     """Write what is not a frame to the parent."""
     channel = recorder._channel  # type: ignore[attr-defined]
     channel.sendall(b"result of nothing\n{}")
+    await asyncio.sleep(600)
+    return a_result(trace_id)
+
+
+async def _lose_pages(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Cite a page that the disk does not take."""
+
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    os.fsync = broken
+    name = recorder._store.put(b"page")  # type: ignore[attr-defined]
+    recorder.record(Dropped(decision=name, what="claim", text="t"))
+    return a_result(trace_id, "The page says so.")
+
+
+async def _overstate(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Claim to send more than any call has to say."""
+    recorder._channel.sendall(b"result 999999999\n{}")  # type: ignore[attr-defined]
+    await asyncio.sleep(600)
+    return a_result(trace_id)
+
+
+async def _finish_another(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """End with the result of another call."""
+    return a_result(ANOTHER)
+
+
+async def _return_another(request: ResearchRequest, recorder: Recorder, trace_id: str, keep: Keep) -> ResearchResult:
+    """Return the result of another call, which no event holds."""
+    recorder.result(a_result(ANOTHER))  # type: ignore[attr-defined]
     await asyncio.sleep(600)
     return a_result(trace_id)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from marchwarden.files import check_output_folder, check_output_place, write_output, write_whole
+from marchwarden.files import check_output_folder, check_output_place, sync, write_output, write_whole
 from tests.disks import room_for
 
 
@@ -28,6 +30,40 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, synced: bool) 
     with pytest.raises(OSError, match="taken"):
         write_whole(taken, b"new", synced=synced)
     assert list(taken.parent.iterdir()) == [taken]
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def fsync(descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="fsync of POSIX")
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_disk_that_is_full_or_broken_is_told_when_files_are_brought_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, count: int
+) -> None:
+    paths = [tmp_path / str(each) for each in range(count)]
+    for path in paths:
+        path.write_bytes(b"page")
+    failing(monkeypatch, number)
+    with pytest.raises(OSError, match=re.escape(os.strerror(number))):
+        sync(paths)
+    with pytest.raises(OSError, match=re.escape(os.strerror(number))):
+        write_whole(tmp_path / "new", b"new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP])
+def test_a_file_system_without_sync_and_a_file_that_is_gone_are_no_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    failing(monkeypatch, number)
+    write_whole(tmp_path / "new", b"new")
+    sync([tmp_path / "new", tmp_path / "gone"])
+    assert (tmp_path / "new").read_bytes() == b"new"
 
 
 def test_an_output_follows_links(tmp_path: Path) -> None:

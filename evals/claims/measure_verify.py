@@ -106,8 +106,6 @@ def _given(claim: str, quotes: list[str], title: str) -> VerifyGiven:
                 standing=None,
                 language="en",
                 has_text=True,
-                shingles=[],
-                shingle_total=0,
             )
         )
         ledger.add_excerpt(Excerpt(number=0, locator=locator, aspect=1, start=0, end=len(quote), text=quote))

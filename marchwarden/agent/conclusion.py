@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -93,19 +92,6 @@ class Checkpoint(BaseModel):
             model_id=self.model_id,
         )
 
-    def recorded(self) -> dict[str, Any]:
-        """Return the state as JSON for the trace, without the signatures of texts that only reading needs."""
-        return self.model_dump(
-            mode="json", exclude={"ledger": {"sources": {"__all__": {"shingles", "shingle_total"}}}}
-        )
-
-    @classmethod
-    def of_record(cls, recorded: dict[str, Any]) -> Checkpoint:
-        """Return the state that a trace recorded. Raises pydantic.ValidationError where it is none."""
-        ledger = recorded["ledger"]
-        sources = [{**source, "shingles": [], "shingle_total": 0} for source in ledger["sources"]]
-        return cls.model_validate({**recorded, "ledger": {**ledger, "sources": sources}})
-
 
 @dataclass(frozen=True)
 class Conclusion:
@@ -169,7 +155,7 @@ class Conclusion:
         )
         return Concluded(
             claims=[ClaimRecord(text=claim.text, excerpts=claim.excerpts) for claim in self.claims],
-            state=state.recorded(),
+            state=state.model_dump(mode="json"),
             estimate=estimate,
             day=today,
             model_free=model_free,

@@ -83,7 +83,7 @@ def _as_told(again: Any, told: Any) -> Any:
 
 def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the result that the recorded state and claims make, and the claims that their excerpts don't support."""
-    state = Checkpoint.of_record(recorded["state"])
+    state = Checkpoint.model_validate(recorded["state"])
     day = date.fromisoformat(recorded["day"])
     claims = [Claim.model_validate(claim) for claim in recorded["claims"]]
     dropped = [each.text for each in check_grounding(state.ledger, claims)[1] if each.what == "claim"]

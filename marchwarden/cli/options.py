@@ -7,8 +7,24 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_model, complete_source
+from marchwarden.cli.configuration.completion import complete_model, complete_source, complete_trace
 
+TraceId: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TRACE_ID",
+        help="Id of the call, or its first characters. Default: the latest answer.",
+        autocompletion=complete_trace,
+    ),
+]
+Trace: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TRACE",
+        help="Id of the call, its first characters, or a trace file. Default: the latest answer.",
+        autocompletion=complete_trace,
+    ),
+]
 Source: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -33,6 +49,7 @@ Model: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", metavar="", help="Print the result as JSON on stdout, and nothing else.")
 ]
+PlainJson: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 Output: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -20,14 +20,12 @@ from marchwarden.corpus.catalogue import LineRecord
 from marchwarden.corpus.places import with_places
 from marchwarden.http.addresses import web_address
 from marchwarden.observations import ContentHash, Failure, FailureKind, Page, content_hash
-from marchwarden.reading.files.epub import EPUB
 from marchwarden.reading.files.kinds import ENDINGS
-from marchwarden.reading.files.office.docx import DOCX
 from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.page import read_page
 from marchwarden.reading.passages import lay_out
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible, visible_line
 from marchwarden.text.ranking import guess_language, query_words, terms_of
 
 JSON_LINES = "application/jsonl"
@@ -41,8 +39,6 @@ KINDS = {
     ".txt": "text/plain",
     ".text": "text/plain",
     ".pdf": "application/pdf",
-    ".docx": DOCX,
-    ".epub": EPUB,
     ".json": "application/json",
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,
@@ -174,7 +170,7 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
         text_hash=content_hash(laid_out.encode("utf-8")),
         passages=passages,
         media_type="application/json",
-        title=" ".join(visible(_field(fields, _TITLE_FIELDS)).split()) or None,
+        title=visible_line(_field(fields, _TITLE_FIELDS)) or None,
         author=_field(fields, ("author",)) or None,
         published=published,
         modified=as_date(_field(fields, _CHANGE_FIELDS)) or (None if published else modified),

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from marchwarden.observations import Page, Passage
 from marchwarden.reading.decoding import decode
-from marchwarden.reading.files.epub import EPUB, chapter_texts
+from marchwarden.reading.files.epub import chapter_texts
+from marchwarden.reading.files.kinds import EPUB
 
 _WORD = re.compile(r"[^\W_]+")
 # Words at the beginning of a passage that are looked for, and the fewest where not all are found in a row. A guess.

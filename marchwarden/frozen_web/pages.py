@@ -20,6 +20,7 @@ import httpx
 
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.addresses import normalise_url
+from marchwarden.http.download import REDIRECTS
 from marchwarden.settings import shipped
 
 MANIFEST = "manifest.jsonl"
@@ -28,7 +29,6 @@ _HINT = (
 )
 # Bytes that are read at once. A guess.
 _CHUNK_BYTES = 65_536
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ def _page(fields: dict[str, Any], folder: Path) -> FrozenPage:
     )
     if not 100 <= page.status <= 599 or page.delay_s < 0:
         raise ValueError("status must be an HTTP status, and delay_s not negative")
-    if page.redirect and page.status not in _REDIRECTS:
-        raise ValueError(f"redirect goes with a status of {sorted(_REDIRECTS)}, not {page.status}")
+    if page.redirect and page.status not in REDIRECTS:
+        raise ValueError(f"redirect goes with a status of {sorted(REDIRECTS)}, not {page.status}")
     return page
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PORTS = frozenset({80, 443, 8080, 8443})
 # Characters of an address. RFC 9110 (4.1) asks servers for 8,000 octets; longer ones carry data.
 MAX_URL_CHARS = 8_000
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -62,7 +62,7 @@ def normalise_url(url: str) -> str:
     except ValueError:  # a lone surrogate, or an unbalanced bracket
         raise ValueError(f"{_quoted(url)} is not a URL") from None
     scheme = parts.scheme.lower()
-    if scheme not in _DEFAULT_PORTS:
+    if scheme not in DEFAULT_PORTS:
         raise ValueError(f"only http and https addresses can be read, not {_quoted(url)}")
     host = _parse_host(parts.netloc)
     netloc = f"[{host}]" if ":" in host else host
@@ -70,7 +70,7 @@ def normalise_url(url: str) -> str:
     if port:
         if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
             raise ValueError(f"{_quoted(port)} is not a port")
-        if int(port) != _DEFAULT_PORTS[scheme]:
+        if int(port) != DEFAULT_PORTS[scheme]:
             netloc += f":{int(port)}"
     kept = [part for part in parts.query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
     query = _percent_encode("&".join(kept), _SAFE_IN_QUERY)
@@ -162,13 +162,13 @@ def refusal(url: str, *, allow_private: bool = False) -> Failure | None:
     parts = urlsplit(url)
     host = parts.hostname or ""
     detail = ""
-    if parts.scheme not in _DEFAULT_PORTS or not host:
+    if parts.scheme not in DEFAULT_PORTS or not host:
         detail = f"{_quoted(url)} is not a web address"
     elif ((address := literal_address(host)) is not None and is_metadata(address)) or host in _METADATA_NAMES:
         detail = f"{host} is where clouds keep credentials, or link-local: it is never read"
     elif allow_private:
         return None
-    elif (parts.port or _DEFAULT_PORTS[parts.scheme]) not in PORTS:
+    elif (parts.port or DEFAULT_PORTS[parts.scheme]) not in PORTS:
         detail = f"port {parts.port} of {host} is not a usual port of web pages"
     elif any(host == name or host.endswith("." + name) for name in _LOCAL_NAMES):
         detail = f"{host} is a name inside a private network"

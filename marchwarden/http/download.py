@@ -23,7 +23,7 @@ _PIECE_BYTES = 65_536
 _SLACK_BYTES = 65_536
 
 _PROFILE = re.compile(r";\s*profile\s*=\s*(?:\"[^\"]*\"?|[^;]*)", re.IGNORECASE)
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Statuses of gateways whose server may answer a moment later.
 _HICCUPS = frozenset({502, 503, 504})
 _TRY_AGAIN = _HICCUPS | {429}
@@ -49,7 +49,7 @@ class Answer:
     @property
     def location(self) -> str | None:
         """Target of a redirect as the header has it; None where the answer is no redirect."""
-        return self.headers.get("location") if self.status in _REDIRECTS else None
+        return self.headers.get("location") if self.status in REDIRECTS else None
 
     @property
     def retry_after(self) -> RetryAfter | None:

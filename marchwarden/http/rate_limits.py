@@ -22,7 +22,7 @@ AT_ONCE = 2
 # Name of a request's extension: seconds that its host wants between such requests.
 CRAWL_DELAY = "crawl_delay"
 
-_PAUSES = frozenset({429, 503})
+PAUSES = frozenset({429, 503})
 
 
 class NotInTime(Exception):
@@ -84,12 +84,9 @@ class _Host:
 class PoliteTransport(httpx.AsyncBaseTransport):
     """Transport that asks `inner` when the host's turn has come; knows the hosts of one research call."""
 
-    def __init__(
-        self, inner: httpx.AsyncBaseTransport, *, at_once: int = AT_ONCE, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport, *, at_once: int = AT_ONCE) -> None:
         self._inner = inner
         self._at_once = at_once
-        self._clock = clock
         self._hosts: dict[str, _Host] = {}
 
     async def aclose(self) -> None:
@@ -106,9 +103,9 @@ class PoliteTransport(httpx.AsyncBaseTransport):
         except BaseException:
             host.places.release()
             raise
-        asked = retry_after_of(response.headers) if response.status_code in _PAUSES else None
-        if asked and self._clock() + asked.seconds > host.paused_until:
-            host.paused_until = self._clock() + asked.seconds
+        asked = retry_after_of(response.headers) if response.status_code in PAUSES else None
+        if asked and time.monotonic() + asked.seconds > host.paused_until:
+            host.paused_until = time.monotonic() + asked.seconds
             host.pause = asked.words
         if response.is_closed:  # built from content, in memory
             host.places.release()
@@ -118,7 +115,7 @@ class PoliteTransport(httpx.AsyncBaseTransport):
         return response
 
     async def _wait(self, host: _Host, delay: float) -> None:
-        now = self._clock()
+        now = time.monotonic()
         turn = max(now, host.free_at) if delay else now
         start = max(turn, host.paused_until)
         if start - now >= seconds_left():

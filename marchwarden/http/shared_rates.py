@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ import anyio.to_thread
 import httpx
 from filelock import FileLock, Timeout
 
-from marchwarden.http.rate_limits import NotInTime, UntilClosed, retry_after_of, seconds_left
+from marchwarden.http.rate_limits import PAUSES, NotInTime, UntilClosed, retry_after_of, seconds_left
 
 # Name of a request's extension: the RateRule of the service that it goes to.
 RATE_RULE = "rate_rule"
@@ -29,7 +28,6 @@ _LOOK_S = 0.05
 # Seconds that a time in the file may lie ahead, beyond which a clock was set back. A guess: services ask for hours at
 # most.
 _MAX_AHEAD_S = 24 * 3600.0
-_PAUSES = frozenset({429, 503})
 # Seconds without a request after a 429 or 503 that names no time. A guess.
 _PAUSE_S = 5.0
 
@@ -50,12 +48,9 @@ class RateRule:
 class SharedRateTransport(httpx.AsyncBaseTransport):
     """Transport that asks `inner` when the turn of a request has come; one without a RateRule goes out at once."""
 
-    def __init__(
-        self, inner: httpx.AsyncBaseTransport, folder: Path, *, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport, folder: Path) -> None:
         self._inner = inner
         self._folder = folder
-        self._clock = clock
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -82,7 +77,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
             else:
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 response.stream = UntilClosed(response.stream, connection.release)
-        if response.status_code in _PAUSES:
+        if response.status_code in PAUSES:
             asked = retry_after_of(response.headers)
             with suppress(NotInTime):
                 await self.pause(rule, asked.seconds if asked else _PAUSE_S)
@@ -91,7 +86,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
     async def _wait(self, rule: RateRule) -> None:
         lock = await self._locked(rule, "turn")
         try:
-            now = self._clock()
+            now = time.time()
             start = max(now, self._next(rule))
             if start - now >= seconds_left():
                 raise NotInTime(
@@ -111,7 +106,7 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
         """Return the seconds until a request may follow the last one that went out; 0 where this one now has."""
         lock = await self._locked(rule, "turn")
         try:
-            now = self._clock()
+            now = time.time()
             sent = self._read(rule, "sent")
             wait = sent + rule.every_s - now if sent <= now else 0.0
             if wait <= 0:
@@ -125,13 +120,13 @@ class SharedRateTransport(httpx.AsyncBaseTransport):
         holds the service's file past the deadline in force."""
         lock = await self._locked(rule, "turn")
         try:
-            self._write(rule, "next", max(self._next(rule), self._clock() + min(seconds, _MAX_AHEAD_S)))
+            self._write(rule, "next", max(self._next(rule), time.time() + min(seconds, _MAX_AHEAD_S)))
         finally:
             lock.release()
 
     def _next(self, rule: RateRule) -> float:
         held = self._read(rule, "next")
-        return held if held <= self._clock() + _MAX_AHEAD_S else 0.0
+        return held if held <= time.time() + _MAX_AHEAD_S else 0.0
 
     def _read(self, rule: RateRule, name: _Moment) -> float:
         """Return a moment in the file, in seconds of the clock; 0 where it has none."""

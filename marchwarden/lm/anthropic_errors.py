@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import email.utils
 import re
-import time
 from typing import Any
 
 import anthropic
 import httpx2
 from dspy import lm15
 
+from marchwarden.http.rate_limits import retry_after_of
 from marchwarden.lm.prompt import TOO_LONG
 
 PROVIDER = "anthropic"
@@ -80,13 +79,10 @@ def _retry_after(headers: Any) -> float | None:
     """Return the seconds to wait, from milliseconds, seconds or an HTTP date (RFC 9110, 10.2.3); None for none."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
-    value = headers.get("retry-after")
-    if value is None or (seconds := _number(value)) is not None:
-        return seconds if value is not None else None
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+    if (seconds := _number(headers.get("retry-after"))) is not None:  # fractions too, which the RFC does not know
+        return seconds
+    asked = retry_after_of(headers)
+    return asked.seconds if asked else None
 
 
 def _number(value: str | None) -> float | None:

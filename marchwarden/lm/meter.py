@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -159,7 +158,6 @@ class Meter:
         recorder: Recorder,
         *,
         secrets: tuple[str, ...] = (),
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model_id = model_id
         self.refused = 0
@@ -172,7 +170,6 @@ class Meter:
         self._budget = budget
         self._recorder = recorder
         self._redactor = Redactor(secrets)
-        self._clock = clock
         self._prompt_correction = 1.0
         self._answer_correction = 1.0
         self._lock = threading.Lock()
@@ -212,7 +209,7 @@ class Meter:
             except BudgetExhausted:  # another call was quicker: look again
                 continue
             capped = replace(request, config=replace(request.config, max_tokens=allowed))
-            admission = Admission(caller, reservation, bound, capped, self._clock())
+            admission = Admission(caller, reservation, bound, capped, time.monotonic())
             self.first = self.first or admission
             return admission
 
@@ -323,7 +320,7 @@ class Meter:
                 reserved_tokens=admission.reservation.tokens,
                 charged_tokens=charged,
                 tokens_used=self._budget.tokens_used,
-                duration_sec=round(self._clock() - admission.started, 3),
+                duration_sec=round(time.monotonic() - admission.started, 3),
                 error=told,
                 request_hash=request_hash(admission.request),
                 answer=text,

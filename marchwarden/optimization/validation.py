@@ -6,7 +6,7 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -16,8 +16,9 @@ import anyio
 
 from marchwarden.budget import Budget
 from marchwarden.errors import EvaluationError
+from marchwarden.evaluation.scoring.bootstrap import mean_interval
 from marchwarden.lm import Model
-from marchwarden.optimization.examples.example_scoring import ExampleScore, mean_interval, score_examples
+from marchwarden.optimization.examples.example_scoring import ExampleScore, score_examples
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 from marchwarden.optimization.spending import GONE, SERVICE, Spending, Stopped, service_gone
 from marchwarden.settings import Settings
@@ -87,18 +88,15 @@ def score_within_budget(
     spending: Spending,
     *,
     jobs: int,
-    on_example: Callable[[ExampleScore], None] = lambda scored: None,
 ) -> list[ExampleScore]:
     """Score the stage on these examples, within the compile's budget.
 
     An example that the service did not answer is asked once more. Raises Stopped where the budget runs out or the
     service is gone, since what was refused, or never answered, is no score.
     """
-    scored = _scored_once(stage_set, stage, examples, settings, spending, jobs, on_example)
+    scored = _scored_once(stage_set, stage, examples, settings, spending, jobs)
     unanswered = [example for example, each in zip(examples, scored, strict=True) if _unanswered(each)]
-    again = iter(
-        _scored_once(stage_set, stage, unanswered, settings, spending, jobs, on_example) if unanswered else ()
-    )
+    again = iter(_scored_once(stage_set, stage, unanswered, settings, spending, jobs) if unanswered else ())
     scored = [next(again) if _unanswered(each) else each for each in scored]
     if failed := [each for each in scored if _unanswered(each)]:
         raise service_gone(str(failed[-1].fell_back))
@@ -112,7 +110,6 @@ def _scored_once(
     settings: Settings,
     spending: Spending,
     jobs: int,
-    on_example: Callable[[ExampleScore], None],
 ) -> list[ExampleScore]:
     opened: list[Model] = []
     failures = 0
@@ -130,7 +127,6 @@ def _scored_once(
             raise _Refused(service_gone(str(scored.fell_back)))
         if opened and any(model.meter.refused for model in opened):
             raise _Refused(spending.refused(stage.name))
-        on_example(scored)
 
     try:
         return anyio.run(partial(score_examples, stage_set, stage, examples, connect, at_once=jobs, on_example=note))

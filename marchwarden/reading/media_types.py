@@ -8,22 +8,9 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from typing import Literal, TypeAlias
 
 from marchwarden.reading.decoding import is_marked_or_wide
-from marchwarden.reading.files.kinds import ODP, ODS, ODT, PPTX, XLSX, text_kind
-
-# The kinds that have text, beside those of files/kinds.py.
-MediaType: TypeAlias = Literal[
-    "text/html",
-    "application/pdf",
-    "text/plain",
-    "text/markdown",
-    "application/json",
-    "application/rss+xml",
-    "application/epub+zip",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-]
+from marchwarden.reading.files.kinds import DOCX, EPUB, FEED, ODP, ODS, ODT, PPTX, XLSX, text_kind
 
 _SIGNATURES: list[tuple[bytes, str]] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -44,7 +31,7 @@ _SIGNATURES: list[tuple[bytes, str]] = [
 ]
 
 _OFFICE_MEMBERS = [
-    (b"word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (b"word/document.xml", DOCX),
     (b"xl/workbook.xml", XLSX),
     (b"ppt/presentation.xml", PPTX),
 ]
@@ -69,13 +56,14 @@ _CONTROL = bytes([*range(0x0B), *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F]).t
 
 
 def media_type(body: bytes, content_type: str | None, url: str) -> str:
-    """Return a MediaType, or a type of files/kinds.py, for bytes with text; else the type by signature or header."""
+    """Return the type of HTML, PDF, Markdown, JSON, plain text or a kind of files/kinds.py; else that by signature or
+    header."""
     declared = (content_type or "").partition(";")[0].strip().lower()
     start = body[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe")
     if _PAGE_START.match(start):
         return "text/html"
     if _FEED_START.match(start) and _FEED_NAME.search(start):
-        return "application/rss+xml"
+        return FEED
     if b"%PDF-" in body[:1024]:
         return "application/pdf"
     if body[:4] == b"RIFF":
@@ -86,8 +74,8 @@ def media_type(body: bytes, content_type: str | None, url: str) -> str:
         signed = next((kind for signature, kind in _SIGNATURES if body.startswith(signature)), None)
     if signed:
         # A zip is told by the names in it: that of each member stands before it, and is not packed.
-        if signed == "application/zip" and b"mimetypeapplication/epub+zip" in body[:100]:
-            return "application/epub+zip"
+        if signed == "application/zip" and b"mimetype" + EPUB.encode() in body[:100]:
+            return EPUB
         for kind in _OPEN_DOCUMENTS:
             if signed == "application/zip" and body[30:].startswith(b"mimetype" + kind.encode()):
                 return kind

@@ -22,12 +22,9 @@ from marchwarden.reading.access.page_features import (
     text_of_parts,
 )
 from marchwarden.reading.decoding import decode
-from marchwarden.reading.files.epub import EPUB, read_epub
-from marchwarden.reading.files.feed import FEED, read_feed
 from marchwarden.reading.files.kinds import FileReader, file_reader
 from marchwarden.reading.files.lead_ins import with_lead_ins
 from marchwarden.reading.files.markup.markdown_text import markdown_markup
-from marchwarden.reading.files.office.docx import DOCX, read_docx
 from marchwarden.reading.files.pdf import read_pdf
 from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date, shown_dates
@@ -264,7 +261,11 @@ def _read_file(page: Page, body: bytes, content_type: str | None, reader: FileRe
         with suppress(ValueError):
             links.append(join_url(page.url, reference))
     page = replace(
-        page, title=content.title, published=content.published, modified=content.modified, links=tuple(links)
+        page,
+        title=content.title,
+        published=content.published or content.created,
+        modified=content.modified,
+        links=tuple(links),
     )
     if not content.is_prose:
         return page
@@ -273,52 +274,10 @@ def _read_file(page: Page, body: bytes, content_type: str | None, reader: FileRe
     return replace(
         page,
         title=title,
-        published=content.published or published,
-        modified=content.modified or modified,
+        published=content.published or published or content.created,
+        modified=modified or content.modified,
         standing=standing_of(title, page.text),
     )
-
-
-def _read_docx(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
-    content = read_docx(body)
-    if isinstance(content, Failure):
-        return content
-    page = with_text(replace(page, title=content.title, author=content.author), content.blocks)
-    if not page.passages:
-        return _no_text("the document holds no text")
-    title = content.title or next((block.text for block in content.blocks if block.kind == "heading"), None)
-    published, modified = shown_dates(page.text)
-    standing = standing_of(title, page.text)
-    return replace(
-        page,
-        title=title,
-        published=published or content.created,
-        modified=modified or content.modified,
-        standing=standing,
-    )
-
-
-def _read_epub(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
-    content = read_epub(body)
-    if isinstance(content, Failure):
-        return content
-    page = replace(page, title=content.title, author=content.author, language=content.language)
-    page = with_text(page, content.blocks)
-    if not page.passages:
-        return _no_text("the book holds no text")
-    return replace(page, published=content.published)
-
-
-def _read_feed(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
-    content = read_feed(body)
-    if isinstance(content, Failure):
-        return content
-    page = with_text(replace(page, title=content.title, modified=content.updated), content.blocks)
-    links: list[str] = []
-    for reference in content.links:
-        with suppress(ValueError):
-            links.append(join_url(page.url, reference))
-    return replace(page, links=tuple(links))
 
 
 def _read_plain(page: Page, body: bytes, content_type: str | None) -> Page | Failure:
@@ -364,9 +323,6 @@ def _read_json(page: Page, body: bytes, content_type: str | None) -> Page | Fail
 
 _READERS: Mapping[str, Callable[[Page, bytes, str | None], Page | Failure]] = {
     "application/pdf": _read_pdf,
-    DOCX: _read_docx,
-    EPUB: _read_epub,
-    FEED: _read_feed,
     "text/plain": _read_plain,
     "text/markdown": _read_markdown,
     "application/json": _read_json,

@@ -10,7 +10,8 @@ BlockKind: TypeAlias = Literal["heading", "paragraph", "item", "row", "line", "c
 
 # What stands between the cells of a row.
 CELL_GAP = " | "
-
+# Characters: a table with a longer cell only arranges text. A guess.
+MAX_CELL_CHARS = 400
 
 # Characters of text, or of markup: about a thousand pages of a book. The rest is left out, however much a server
 # sends or an archive unpacks to.

@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from uuid import UUID
 
 import anyio
 import anyio.to_thread
@@ -324,7 +325,7 @@ class _Call:
         self._is_closing = False
         """True once its answer, or its error, is near."""
         self._has_end = False
-        """True once the trace has a line that ends it."""
+        """True once a line that ends the trace was written, or tried to be."""
 
     async def run(self) -> ResearchResult:
         try:
@@ -408,10 +409,12 @@ class _Call:
             self._checkpoint = frame
         elif frame.kind == "kept":
             self._writer.note_kept(frame.json())
+        elif frame.kind == "lost":
+            self._writer.note_lost(frame.json())
         elif frame.kind == "result":
             self._is_closing = True
             given = frame.json()
-            self._result = self._finished if given is None else ResearchResult.model_validate(given)
+            self._result = self._finished if given is None else self._own(ResearchResult.model_validate(given))
         else:
             self._is_closing = True
             self._error = frame.json()
@@ -434,7 +437,7 @@ class _Call:
             # The result of a call that was killed is not the one that its caller gets.
             if self._killed:
                 return
-            self._finished = event.result
+            self._finished = self._own(event.result)
         if isinstance(event, Started) and self._continues:
             fields["continues"] = self._continues
         try:
@@ -458,6 +461,12 @@ class _Call:
             if event.tokens_used > self._tokens_used:
                 self._stop("tokens")
 
+    def _own(self, result: ResearchResult) -> ResearchResult:
+        """Return the result. Raises FrameError where it is that of another call."""
+        if UUID(result.trace_id) != UUID(self._job.trace_id):
+            raise FrameError(f"the result of call {result.trace_id}")
+        return result
+
     async def _write(self, fields: dict[str, Any]) -> None:
         """Append an event to the trace. Raises StorageError."""
         if fields["action"] not in ENDINGS:
@@ -465,8 +474,10 @@ class _Call:
             return
         # It waits until the trace and its pages are on the disk, which takes 10 to 100 ms: others go on meanwhile.
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._writer.record_fields, fields)
-        self._has_end = True
+            try:
+                await anyio.to_thread.run_sync(self._writer.record_fields, fields)
+            finally:
+                self._has_end = True  # also where the line is there, but may not be on the disk
 
     async def _take_what_waits(self) -> None:
         """Take what the process sent before it was killed."""

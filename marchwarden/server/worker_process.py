@@ -34,10 +34,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "kept", "result", "error"]
+FrameKind: TypeAlias = Literal["event", "progress", "checkpoint", "kept", "lost", "result", "error"]
 _HEADER = re.compile(rb"^(%s) (\d{1,9})\n" % "|".join(get_args(FrameKind)).encode())
 # Bytes of a header, at most: the longest kind, nine digits, a space and a line end, and some to spare.
 _MAX_HEADER_BYTES = 32
+# Bytes of a frame, at most. The largest one is the checkpoint of a long call: 2,000 candidates with titles and
+# snippets as long as observations.py lets them be take 7 MB, and 40 MB where JSON escapes each character.
+MAX_FRAME_BYTES = 64_000_000
 
 # Steps by which a call's process is nicer than the server: five get it a third of the server's share. A guess.
 NICE = 5
@@ -67,7 +70,7 @@ class Frame:
 
 
 class FrameError(Exception):
-    """Raised for bytes that are not a frame."""
+    """Raised for what is no frame of this call."""
 
 
 class FrameReader:
@@ -82,10 +85,13 @@ class FrameReader:
         return bool(self._buffer)
 
     def feed(self, received: bytes) -> Iterator[Frame]:
-        """Yield the frames that are now whole. Raises FrameError where the bytes are none."""
+        """Yield the frames that are now whole. Raises FrameError where the bytes are none, or too many."""
         self._buffer += received
         while header := _HEADER.match(bytes(self._buffer[:_MAX_HEADER_BYTES])):
-            start, end = header.end(), header.end() + int(header[2])
+            size = int(header[2])
+            if size > MAX_FRAME_BYTES:
+                raise FrameError(f"a frame of {size:,} bytes; {MAX_FRAME_BYTES:,} are the most")
+            start, end = header.end(), header.end() + size
             if len(self._buffer) < end:
                 return
             body = bytes(self._buffer[start:end])
@@ -112,6 +118,8 @@ class Reporter:
 
     def send(self, kind: FrameKind, body: str) -> None:
         data = body.encode("utf-8")
+        if len(data) > MAX_FRAME_BYTES:
+            raise FrameError(f"{kind} takes {len(data):,} bytes; {MAX_FRAME_BYTES:,} are the most")
         with self._lock:
             self._channel.sendall(b"%s %d\n" % (kind.encode(), len(data)) + data)
 
@@ -144,12 +152,17 @@ class Reporter:
     def _keep(self) -> None:
         if self._store is None:
             return
-        # Where it can't, as where memory is left for no thread, the parent does it: the answer is there.
-        with suppress(OSError, RuntimeError, MemoryError):
-            names = sorted(name for name in self._named if self._store.has(name))
-            if names:
-                self._store.sync(names)
-                self.send("kept", json.dumps(names))
+        names = sorted(name for name in self._named if self._store.has(name))
+        if not names:
+            return
+        try:
+            self._store.sync(names)
+        except (RuntimeError, MemoryError):  # no memory is left for a thread: the parent does it, the answer is there
+            return
+        except StorageError as error:  # the parent has to be told: the system tells of a failed write only once
+            self.send("lost", json.dumps(str(error)))
+        else:
+            self.send("kept", json.dumps(names))
 
 
 def run(job: Job, channel: socket.socket) -> None:

@@ -111,15 +111,11 @@ def _publish_call(folder: Path, store: ObjectStore, trace_id: str) -> bool:
     return True
 
 
-def publish_waiting(folder: Path, store: ObjectStore, seconds: float, done: Published | None = None) -> Published:
-    """Publish what is in the outbox of a folder, for so many seconds. A problem ends it.
-
-    It is counted in `done`, which is returned.
-    """
-    done = done or Published()
+def publish_waiting(folder: Path, store: ObjectStore, seconds: float) -> Published:
+    """Publish what is in the outbox of a folder, for so many seconds. A problem ends it."""
     outbox, end = Outbox(folder), time.monotonic() + seconds
     waiting = [each.trace for each in outbox.waiting()]
-    return _publish(waiting, outbox, done, lambda trace: publish_trace(trace, store, end))
+    return _publish(waiting, outbox, Published(), lambda trace: publish_trace(trace, store, end))
 
 
 def publish_left(folder: Path, url: str) -> threading.Thread:

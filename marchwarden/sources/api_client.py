@@ -22,7 +22,7 @@ from marchwarden.http.download import Answer, download, failure_of
 from marchwarden.http.rate_limits import NotInTime, seconds_left
 from marchwarden.http.shared_rates import RATE_RULE, RateRule, SharedRateTransport
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.sources.fetch import NETWORK_ERRORS, user_agent
+from marchwarden.sources.fetch import MIN_ANSWER_S, NETWORK_ERRORS, RESET, user_agent
 from marchwarden.sources.opening import Opening
 
 # Bytes of an answer. A guess: a hundred records with abstracts have 500,000.
@@ -33,11 +33,8 @@ TIMEOUT_S = 12.0
 MAX_TIME_SHARE = 0.5
 # Seconds to wait before the second try, at most. A guess.
 _MAX_WAIT_S = 5.0
-# Seconds that must be left for the answer after a wait that a service asked for. A guess.
-_MIN_ANSWER_S = 1.0
 # Redirects of one request: services move to another path or host of theirs, once.
 _MAX_REDIRECTS = 2
-_RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,9 @@ class Api:
 
 
 class ApiClient:
-    def __init__(self, opening: Opening, api: Api, *, timeout: float = TIMEOUT_S) -> None:
+    def __init__(self, opening: Opening, api: Api) -> None:
         self._opening = opening
         self._api = api
-        self._timeout = timeout
         self._headers = {
             "User-Agent": user_agent(opening.settings.contact),
             "Accept-Encoding": ENCODINGS,
@@ -83,7 +79,7 @@ class ApiClient:
         await self._opening.transport.aclose()
 
     async def _within(self, request: httpx.Request, timeout: float | None) -> Answer | Failure:
-        limit = min(timeout or self._timeout, self._timeout, MAX_TIME_SHARE * seconds_left())
+        limit = min(timeout or TIMEOUT_S, TIMEOUT_S, MAX_TIME_SHARE * seconds_left())
         try:
             with anyio.fail_after(limit):
                 answer = await self._send(request)
@@ -113,10 +109,10 @@ class ApiClient:
                 return refused
             try:
                 answer = await self._once(request)
-            except _RESET:
+            except RESET:
                 answer = await self._once(request)
             wait = answer.try_again_in
-            if wait is not None and wait <= _MAX_WAIT_S and wait + _MIN_ANSWER_S < seconds_left():
+            if wait is not None and wait <= _MAX_WAIT_S and wait + MIN_ANSWER_S < seconds_left():
                 await anyio.sleep(wait)
                 answer = await self._once(request)
             if answer.location is None:

@@ -14,7 +14,7 @@ from marchwarden.corpus.engines.corpus_index import Found
 from marchwarden.corpus.hybrid_search import HybridSearch
 from marchwarden.corpus.snapshots import is_fetched
 from marchwarden.errors import MarchwardenError
-from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
+from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome, shortened
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 from marchwarden.text.embedding import Embedder, open_embedder
@@ -93,5 +93,4 @@ def _best_sentence(query: str, found: Found) -> str:
     weights = term_weights(shared)
     worth = [sum(weights[term] for term in each) for each in shared]
     best = max(range(len(worth)), key=worth.__getitem__)
-    sentence = " ".join(found.sentences[best].split())
-    return sentence if len(sentence) <= SNIPPET_LIMIT else sentence[:SNIPPET_LIMIT].rpartition(" ")[0] + " …"
+    return shortened(found.sentences[best], SNIPPET_LIMIT)

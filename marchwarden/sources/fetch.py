@@ -38,10 +38,10 @@ MOST_REDIRECTS = 10
 # RFC 9309 asks crawlers to follow at least five redirects of a robots.txt.
 MOST_ROBOTS_REDIRECTS = 5
 # Seconds that must be left for the answer after a wait that a server asked for. A guess.
-_MIN_ANSWER_S = 1.0
+MIN_ANSWER_S = 1.0
 
 NETWORK_ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, AddressRefused, NotInTime, Unreadable)
-_RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+RESET = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 _OTHER_SCHEME = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
@@ -178,10 +178,10 @@ class Fetcher:
         again = {**extensions, CRAWL_DELAY: 0.0}
         try:
             answer = await self._get_once(url, limit, extensions, cookies)
-        except _RESET:
+        except RESET:
             return await self._get_once(url, limit, again, cookies)
         wait = answer.try_again_in
-        if wait is None or (wait and wait + _MIN_ANSWER_S > seconds_left()):
+        if wait is None or (wait and wait + MIN_ANSWER_S > seconds_left()):
             return answer
         await anyio.sleep(wait)
         return await self._get_once(url, limit, again, cookies)

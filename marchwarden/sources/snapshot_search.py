@@ -13,7 +13,7 @@ from marchwarden.frozen_web.kept_index import Tell, open_or_build
 from marchwarden.frozen_web.page_index import PageIndex
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport, manifest_hash
 from marchwarden.http.addresses import host_of, web_address
-from marchwarden.observations import SearchHit, SearchOutcome
+from marchwarden.observations import SearchHit, SearchOutcome, shortened
 from marchwarden.settings import Settings
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.opening import Opening
@@ -96,7 +96,4 @@ def best_sentence(query: str, listing: Listing) -> str:
     """Sentence of the page that answers `query` best, the first where none does; cut to SNIPPET_LIMIT."""
     scores = rank(query, listing.sentences, language=listing.language)
     best = max(zip(scores, listing.sentences, strict=True), key=lambda pair: pair[0], default=(0.0, ""))[1]
-    best = " ".join(best.split())
-    if len(best) <= SNIPPET_LIMIT:
-        return best
-    return best[:SNIPPET_LIMIT].rpartition(" ")[0] + " …"
+    return shortened(best, SNIPPET_LIMIT)

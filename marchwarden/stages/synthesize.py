@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import DISAGREEMENT, Depth
 from marchwarden.errors import Limit
-from marchwarden.evidence.entailment.objections import find_objection
+from marchwarden.evidence.entailment.objections import URL, find_objection
 from marchwarden.evidence.entailment.pair import split_sentences
 from marchwarden.evidence.grounding import repeats, speaks_for, support
 from marchwarden.ledger import Excerpt, Ledger
@@ -21,7 +21,7 @@ from marchwarden.stages.bounded_lists import keep_valid
 from marchwarden.stages.gaps import limits_reached
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import near_duplicate, terms
-from marchwarden.text.turns import without_turns
+from marchwarden.text.turns import MARKER, without_turns
 from marchwarden.trace.events import Dropped
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ MOST_DISAGREEMENTS = 2
 MOST_LOST = 4
 NOTHING_FOUND = "No source that could be read answers this question."
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
-
-_MARKER = re.compile(r"\s*\[\d{1,3}\]")
-_URL = re.compile(r"\(?https?://[^\s)]+\)?")
 
 
 @dataclass(frozen=True)
@@ -235,9 +232,9 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
     for claim in claims:
         text = claim.text
         if not any(text == usable[number].text for number in claim.excerpts if number in usable):
-            urls = _URL.findall(text)
+            urls = URL.findall(text)
             dropped += [Dropped(what="locator", text=url, decision="a model may not write addresses") for url in urls]
-            text = " ".join(_URL.sub("", text).split())
+            text = " ".join(URL.sub("", text).split())
         known = [usable[number] for number in dict.fromkeys(claim.excerpts) if number in usable]
         titles = " ".join(ledger.source(excerpt.locator).title or "" for excerpt in known)
         speaking = [each for each in known if speaks_for(each.text, text, around=titles)]
@@ -351,7 +348,7 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
             lines = [" ".join(lines)]  # the lines of one paragraph
         is_alone = len(blocks) == len(lines) == 1
         if not is_alone and any(_CODE.search(line) for line in lines):
-            parts.append(_Part("\n".join(_MARKER.sub(_no_marker, line.rstrip()) for line in lines)))
+            parts.append(_Part("\n".join(MARKER.sub(_no_marker, line.rstrip()) for line in lines)))
             continue
         for line in lines:
             is_prose = is_alone or _SENTENCE_END.search(line) is not None
@@ -389,10 +386,10 @@ class _Part:
 
     text: str
     begins: bool = True
-    """Whether it stands on a line of its own."""
+    """True where it stands on a line of its own."""
     is_prose: bool = False
     flows: bool = False
-    """Whether the sentence of another paragraph may follow on its line."""
+    """True where the sentence of another paragraph may follow on its line."""
 
 
 def _no_marker(found: re.Match[str]) -> str:
@@ -409,8 +406,8 @@ _CODE = re.compile(r"^\s*[$#>%/{<@+=~;-]|^[\w.-]+:$|[;{}=\\,]$|^\s{2,}")
 def _unmarked(text: str) -> str:
     """Return `text` on one line, without `[12]` of a page or a caller: only our own numbers are markers."""
     text = " ".join(text.split())
-    while _MARKER.search(text):  # taking one out of `[[1]2]` makes another
-        text = _MARKER.sub("", text)
+    while MARKER.search(text):  # taking one out of `[[1]2]` makes another
+        text = MARKER.sub("", text)
     return text.strip()
 
 

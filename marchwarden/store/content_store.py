@@ -77,9 +77,15 @@ class Store:
         return f"sha256:{file.parent.name}{file.name.removesuffix('.zst')}"
 
     def sync(self, keys: Iterable[str]) -> None:
-        """Bring what is stored under these hashes to the disk, so that a crash of the machine keeps it."""
+        """Bring what is stored under these hashes to the disk, so that a crash of the machine keeps it.
+
+        Raises StorageError.
+        """
         paths = [self._path(key) for key in keys]
-        sync([*paths, *{path.parent for path in paths}])
+        try:
+            sync([*paths, *{path.parent for path in paths}])
+        except OSError as error:
+            raise _cannot_write(self.folder, error) from error
 
     def _path(self, key: str) -> Path:
         parts = _HASH.match(key)
@@ -101,10 +107,14 @@ class Store:
             # Not synced, since that costs 8 ms a page: the end of the call syncs all of them at once.
             write_whole(path, packed, synced=False, private=True)
         except OSError as error:
-            raise StorageError(
-                f"{path} can't be written: {error.strerror or error}",
-                hint="Free some space, or set MARCHWARDEN_TRACE_DIR to a folder that can be written.",
-            ) from error
+            raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"{path} can't be written: {error.strerror or error}",
+        hint="Free some space, or set MARCHWARDEN_TRACE_DIR to a folder that can be written.",
+    )
 
 
 def unpacked(packed: bytes, key: str) -> bytes | None:

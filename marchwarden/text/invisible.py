@@ -33,3 +33,8 @@ def visible(text: str) -> str:
     if not has_invisible(text):
         return text
     return _LINE_ENDS.sub("\n", INVISIBLE.sub("", text))
+
+
+def visible_line(text: str) -> str:
+    """Return `text` without invisible characters, as one line with single blanks."""
+    return " ".join(visible(text).split())

@@ -2,7 +2,7 @@
 
 import re
 
-_NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
+NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 SMALL_NUMBERS = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
@@ -11,6 +11,6 @@ SMALL_NUMBERS = [
 
 def numbers_in(text: str) -> set[str]:
     """Return the numbers of a text in comparable form: without thousands separators, number words as digits."""
-    found = {number.replace(",", "").rstrip(".:") for number in _NUMBER.findall(text)}
+    found = {number.replace(",", "").rstrip(".:") for number in NUMBER.findall(text)}
     words = set(re.findall(r"[a-z]+", text.casefold()))
     return found | {str(value) for value, word in enumerate(SMALL_NUMBERS) if word in words and word != "one"}

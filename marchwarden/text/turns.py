@@ -14,7 +14,7 @@ from marchwarden.text.segmentation.sentences import sentences
 
 _ASKED, _ANSWERED = "Asked before: ", "Answered: "
 _TURN = re.compile(rf"^{_ASKED}(?P<question>.+)\n{_ANSWERED}(?P<answer>.+)$", re.MULTILINE)
-_MARKER = re.compile(r"\s*\[\d{1,3}\]")
+MARKER = re.compile(r"\s*\[\d{1,3}\]")
 _ADDRESS = re.compile(r"\S*(?:://|www\.)\S+", re.IGNORECASE)
 # Characters of an answer that its next question may need. A guess.
 _ANSWER_CHARS = 600
@@ -32,7 +32,7 @@ def turn_of(question: str, answer: str) -> Turn:
     """Return a turn without markers and addresses, its answer cut between sentences."""
     asked = " ".join(_ADDRESS.sub("", question).split())
     asked += "" if asked.endswith(("?", "？", "؟", ".")) else "?"
-    plain = _ADDRESS.sub("", _MARKER.sub("", answer))
+    plain = _ADDRESS.sub("", MARKER.sub("", answer))
     kept = ""
     for line in plain.splitlines():
         for start, end in sentences(said := " ".join(line.lstrip("-* ").split())):

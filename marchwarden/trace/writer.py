@@ -69,6 +69,8 @@ class TraceWriter:
         self._named: set[str] = set()
         # Objects of the store that are on the disk already.
         self._kept: frozenset[str] = frozenset()
+        # Why some can't be brought there.
+        self._lost: str | None = None
         # True once the last line is a sealed one.
         self._sealed = False
         self._file: int | None = None
@@ -103,22 +105,24 @@ class TraceWriter:
             try:
                 self._open()
                 if objects is not None:
+                    if self._lost is not None:
+                        raise StorageError(self._lost)
                     # Before the line that vouches for them, so that a crash of the machine leaves no such line alone.
                     self._store.sync(name for name in objects if name not in self._kept)
                 durable = head["action"] in _DURABLE
                 if durable:
                     self._store.sync(name.decode() for name in HASH.findall(line) if self._store.has(name.decode()))
                 self._append(self._chained(line, objects))
+                self.steps += 1
                 if ends or durable:
                     sync([self.path])
+                self._sealed = ends
             except OSError as error:
                 raise StorageError(
                     f"{self.path} can't be written: {error.strerror or error}",
                     hint="Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to "
                     "another folder.",
                 ) from error
-            self.steps += 1
-            self._sealed = ends
 
     def reopen(self) -> None:
         """Go on with the trace that the file holds. Raises StorageError where it can't be read."""
@@ -137,6 +141,11 @@ class TraceWriter:
         """Note objects of the store that its writer has brought to the disk: the end of the call need not."""
         with self._lock:
             self._kept |= frozenset(names)
+
+    def note_lost(self, reason: str) -> None:
+        """Note that objects of the store may not reach the disk: no line can vouch for them then."""
+        with self._lock:
+            self._lost = reason
 
     def progress(self, message: str) -> None:
         if self._on_progress:

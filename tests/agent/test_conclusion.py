@@ -33,7 +33,7 @@ def ledger(*texts: str, context: str | None = None) -> Ledger:
             Source(
                 locator=locator, organisation=f"bridges{number}.org", title="Halden Bridge", published=None, modified=None,
                 content_hash=content_hash(text.encode()), text_hash=str(number), authority=SourceAuthority.MEDIUM, standing=None, language="en",
-                has_text=bool(text), shingles=[], shingle_total=0,
+                has_text=bool(text),
             )
         )  # fmt: skip
         if text:

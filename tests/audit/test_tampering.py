@@ -181,10 +181,6 @@ def locator_everywhere(forged: Forgery) -> None:
     forged.lines[:] = lines_of(written(forged.lines).replace(old, b"https://www.whitehouse.gov/tea"))
 
 
-def no_gaps(forged: Forgery) -> None:
-    forged.result["gaps"] = []
-
-
 def a_gap(forged: Forgery) -> None:
     gap = {"topic": "tea", "category": "access_denied", "detail": "closed"}
     forged.result["gaps"] = [gap]
@@ -316,7 +312,7 @@ TABLE: dict[str, tuple[Change, bool]] = {
     "the confidence in a source": (put({"confidence": 0.99}, lambda f: f.cited), True),
     "the order of the citations": (swapped_citations, True),
     "a citation removed": (removed_citation, True),
-    "gaps deleted or added": (a_gap, True),
+    "a gap added": (a_gap, True),
     "the confidence": (confidence, True),
     "the confidence, also where it was assessed": (confidence_everywhere, True),
     "the factors of the confidence": (factors_everywhere, True),
@@ -368,7 +364,7 @@ TABLE: dict[str, tuple[Change, bool]] = {
 # Changes that are noticed once they are sealed anew, and not by the script that a bundle has.
 BY_MARCHWARDEN_ALONE = {
     "a claim, also where it is recorded",
-    "gaps deleted or added",
+    "a gap added",
     "the confidence in a source",
     "the confidence, also where it was assessed",
     "the factors of the confidence",

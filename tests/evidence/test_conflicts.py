@@ -48,8 +48,6 @@ class Pages:
             language="en",
             has_text=True,
             copy_of=copy_of,
-            shingles=[],
-            shingle_total=0,
         )
         self.ledger.sources.append(source)
         for start, text in enumerate(texts):

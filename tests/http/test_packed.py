@@ -46,7 +46,7 @@ def test_a_document_is_read_with_headings_items_rows_and_notes() -> None:
     assert [each.text for each in found.passages] == [
         LINE,
         "Water each bed twice a week.",
-        "Peas | March",
+        "Crop: Peas | Sown: March",
         "Dates are those of the valley floor.",
     ]
     assert [each.heading for each in found.passages][:3] == ["Beds", "Beds", "Beds · Crop | Sown"]

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from marchwarden.observations import Failure, FailureKind, Page
-from marchwarden.reading.files.office.docx import DOCX
+from marchwarden.reading.files.kinds import DOCX
 from marchwarden.reading.page import read_page
 from tests.http.packed import docx, paragraph
 
@@ -44,10 +44,44 @@ def test_a_raised_number_of_a_document_is_kept_apart(raised: str, text: str) -> 
     assert read(docx(body), DOCX).text == f"The bed holds {text} seeds."
 
 
-def test_merged_cells_of_a_document_stand_in_each_row_and_column() -> None:
-    def cell(text: str, properties: str = "") -> str:
-        return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(text)}</w:tc>"
+def cell(text: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(text)}</w:tc>"
 
+
+@pytest.mark.parametrize(
+    ("look", "text"),
+    [
+        ('<w:tblLook w:firstRow="1"/>', "bed: north | sown: May"),
+        ("", "bed: north | sown: May"),
+        ('<w:tblLook w:firstRow="0"/>', "bed | sown\nnorth | May"),
+    ],
+)
+def test_a_row_of_a_document_has_the_names_of_its_columns_and_the_title_of_its_table(look: str, text: str) -> None:
+    rows = [
+        cell("Beds of 2026", '<w:gridSpan w:val="2"/>'),
+        cell("bed") + cell("sown"),
+        cell("north") + cell("May"),
+    ]
+    body = f"<w:tbl><w:tblPr>{look}</w:tblPr>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+    page = read(docx(body), DOCX)
+    assert "\n".join(each.text for each in page.passages) == f"Beds of 2026\n{text}"
+    assert (page.passages[-1].heading or "").startswith("Beds of 2026")
+
+
+def test_the_day_that_a_document_shows_comes_before_the_day_its_file_was_made() -> None:
+    core = "<dcterms:created>2019-03-04T10:00:00Z</dcterms:created>"
+    assert read(docx(paragraph("Beans froze."), core=core), DOCX).published == date(2019, 3, 4)
+    dated = read(docx(paragraph("Published on 5 May 2021") + paragraph("Beans froze."), core=core), DOCX)
+    assert dated.published == date(2021, 5, 5)
+
+
+def test_a_text_at_the_address_of_a_document_is_a_text() -> None:
+    page = read_page(b"The bed is moved to the south.", url="https://example.org/a.docx", content_type="text/plain")
+    assert isinstance(page, Page)
+    assert page.text == "The bed is moved to the south."
+
+
+def test_merged_cells_of_a_document_stand_in_each_row_and_column() -> None:
     rows = [
         cell("North", '<w:vMerge w:val="restart"/>') + cell("12 m") + cell("61"),
         cell("", "<w:vMerge/>") + cell("18 m") + cell("94"),
@@ -104,8 +138,9 @@ def test_an_atom_feed_is_read_as_well() -> None:
     ],
 )
 def test_a_feed_without_text_has_nothing_to_quote(body: bytes) -> None:
-    page = read(body, "application/rss+xml")
-    assert (page.text, page.passages) == ("", ())
+    found = read_page(body, url=URL, content_type="application/rss+xml")
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.NO_TEXT
 
 
 def test_a_feed_that_is_no_markup_at_all_is_a_failure() -> None:

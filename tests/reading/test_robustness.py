@@ -13,7 +13,7 @@ from marchwarden.observations import Failure, FailureKind, Page
 from marchwarden.reading import text_blocks
 from marchwarden.reading.files import archive
 from marchwarden.reading.files import pdf as pdfs
-from marchwarden.reading.files.office import docx
+from marchwarden.reading.files.kinds import DOCX
 from marchwarden.reading.files.plain_text import plain_blocks
 from marchwarden.reading.html.blocks import read_blocks
 from marchwarden.reading.html.notation.prepare import prepare
@@ -105,7 +105,7 @@ def test_a_broken_page_of_a_pdf_does_not_cost_the_others() -> None:
 
 def test_an_xml_part_too_large_to_be_held_as_a_tree_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "MAX_XML_BYTES", 1000)
-    found = read_page(document(paragraph(SENTENCE) * 100), url=URL, content_type=docx.DOCX)
+    found = read_page(document(paragraph(SENTENCE) * 100), url=URL, content_type=DOCX)
     assert isinstance(found, Failure)
     assert "is larger than" in found.detail
 
@@ -113,7 +113,7 @@ def test_an_xml_part_too_large_to_be_held_as_a_tree_is_refused(monkeypatch: pyte
 def test_tables_within_tables_are_read_once() -> None:
     inner = "<w:tbl><w:tr><w:tc>{0}</w:tc><w:tc>{1}</w:tc></w:tr></w:tbl>"
     body = inner.format(paragraph("Bed"), inner.format(paragraph("peas"), paragraph("beans")))
-    page = read_page(document(body), url=URL, content_type=docx.DOCX)
+    page = read_page(document(body), url=URL, content_type=DOCX)
     assert isinstance(page, Page)
     assert page.text.split() == ["Bed", "peas", "|", "beans"]
 

@@ -23,10 +23,11 @@ from pydantic import SecretStr
 from marchwarden.agent.conclusion import Checkpoint
 from marchwarden.contract import Constraints, GapCategory, ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, ResearchFailed, StorageError
-from marchwarden.ledger import Ledger
+from marchwarden.ledger import Lead, Ledger
+from marchwarden.observations import SNIPPET_CHARS, TITLE_CHARS
 from marchwarden.server import worker
 from marchwarden.server.worker import research_in_worker, warm_up
-from marchwarden.server.worker_process import Frame, FrameError, FrameReader, Job, Reporter, work
+from marchwarden.server.worker_process import MAX_FRAME_BYTES, Frame, FrameError, FrameReader, Job, Reporter, work
 from marchwarden.settings import Settings
 from marchwarden.sharing.retrieval import fetch_call
 from marchwarden.store.content_store import Store
@@ -140,6 +141,9 @@ async def test_eight_calls_run_side_by_side(caller: Caller) -> None:
         ("raise", "KeyError"),
         ("eat_memory", "MemoryError"),
         ("garble", "FrameError"),
+        ("overstate", "FrameError"),
+        ("finish_another", "FrameError"),
+        ("return_another", "FrameError"),
         ("misreport", "FrameError"),
         ("kill_itself", "SIGKILL"),
     ],
@@ -467,6 +471,12 @@ def test_a_worker_reports_events_progress_and_the_result() -> None:
     assert frames["result"] is None, "it is in the event"
 
 
+async def test_pages_that_the_disk_does_not_take_cost_the_trace_its_end_and_not_the_answer(caller: Caller) -> None:
+    assert (await caller.ask("lose_pages")).answer == "The page says so."
+    assert "result" not in caller.actions
+    assert any("Input/output error" in each and "the trace has no end" in each for each in caller.heard)
+
+
 def test_a_worker_brings_pages_to_the_disk_before_it_reports_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -491,18 +501,7 @@ def test_a_worker_brings_pages_to_the_disk_before_it_reports_the_end(
 
 
 def test_a_worker_sends_no_checkpoint_twice_and_a_result_that_no_event_holds() -> None:
-    first, second = (
-        Checkpoint(
-            request=ResearchRequest(question="Why?"),
-            ledger=Ledger(question="Why?"),
-            tokens_used=tokens,
-            iterations_run=1,
-            exhausted=[],
-            model_id="standin",
-            kind="web",
-        )
-        for tokens in (1, 2)
-    )
+    first, second = _state(1), _state(2)
     other = a_result("3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", "another")
 
     def report(reporter: Reporter) -> None:
@@ -514,6 +513,17 @@ def test_a_worker_sends_no_checkpoint_twice_and_a_result_that_no_event_holds() -
     frames = sent(report)
     assert [frame.kind for frame in frames] == ["checkpoint", "checkpoint", "event", "result"]
     assert frames[-1].json()["answer"] == other.answer
+
+
+def test_the_state_of_the_longest_call_fits_into_a_frame() -> None:
+    def lead(number: int) -> Lead:
+        url = f"https://example.org/{number}".ljust(300, "x")
+        return Lead(url=url, title="é" * TITLE_CHARS, snippet="é" * SNIPPET_CHARS, published=None, aspect=1, rank=1.0)
+
+    state = _state(1).model_copy(
+        update={"ledger": Ledger(question="Why?", leads=[lead(each) for each in range(2_000)])}
+    )
+    assert len(json.dumps(state.model_dump(mode="json"))) < MAX_FRAME_BYTES
 
 
 def test_the_end_of_a_call_is_reported_where_its_pages_cannot_be_brought_to_the_disk(tmp_path: Path) -> None:
@@ -576,11 +586,25 @@ def test_frames_come_out_as_they_went_in_however_they_are_cut(texts: list[str], 
     assert frames[-1].json() == json.loads(_finished().model_dump_json())
 
 
+def _state(tokens: int) -> Checkpoint:
+    return Checkpoint(
+        request=ResearchRequest(question="Why?"),
+        ledger=Ledger(question="Why?"),
+        tokens_used=tokens,
+        iterations_run=1,
+        exhausted=[],
+        model_id="standin",
+        kind="web",
+    )
+
+
 def _finished() -> Finished:
     return Finished(decision="done", result=a_result("3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"))
 
 
-@pytest.mark.parametrize("garbage", [b"hello\n", b"event x\n", b"progress -1\n", b"\n", b"x" * 100])
+@pytest.mark.parametrize(
+    "garbage", [b"hello\n", b"event x\n", b"progress -1\n", b"\n", b"x" * 100, b"event 64000001\n"]
+)
 def test_what_is_no_frame_is_refused(garbage: bytes) -> None:
     with pytest.raises(FrameError):
         list(FrameReader().feed(garbage))

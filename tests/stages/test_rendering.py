@@ -18,7 +18,7 @@ def a_ledger(*texts: str) -> Ledger:
             Source(
                 locator=locator, organisation=locator, title=None, published=None, modified=None, content_hash="",
                 text_hash="", authority=SourceAuthority.MEDIUM, standing=None, language="en", has_text=True,
-                shingles=[], shingle_total=number,
+
             )
         )  # fmt: skip
         ledger.excerpts.append(

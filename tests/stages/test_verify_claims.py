@@ -43,7 +43,7 @@ def given(*claims: str, excerpt: int = 1) -> VerifyGiven:
         Source(
             locator="https://a.gov/", organisation="a.gov", title="Halden Bridge", published=None, modified=None,
             content_hash="sha256:0", text_hash="0", authority=SourceAuthority.HIGH, standing=None, language="en",
-            has_text=True, shingles=[], shingle_total=0,
+            has_text=True,
         )
     )  # fmt: skip
     for start, text in enumerate(QUOTES):

@@ -144,8 +144,6 @@ def concluded() -> Concluded:
                 standing=None,
                 language=None,
                 has_text=True,
-                shingles=[],
-                shingle_total=0,
             )
         ],
         excerpts=[Excerpt(number=1, locator=URL, aspect=1, start=0, end=27, text=TEXT[:27])],
@@ -173,7 +171,7 @@ def concluded() -> Concluded:
     return Concluded(
         decision="it follows",
         claims=[ClaimRecord(text="Tomatoes grow well", excerpts=[1])],
-        state=state.recorded(),
+        state=state.model_dump(mode="json"),
         estimate=None,
         day=date(2026, 1, 1),
         model_free=False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_trace
+from marchwarden.cli import options
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import named_trace, publish_check
 
@@ -38,14 +38,7 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 def command(
-    trace: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TRACE",
-            help="Id of the call, its first characters, or a trace file. Default: the latest answer.",
-            autocompletion=complete_trace,
-        ),
-    ] = None,
+    trace: options.Trace = None,
     every: Annotated[bool, typer.Option("--all", metavar="", help="Check every call that has citations.")] = False,
     since: Annotated[
         str | None,

@@ -8,8 +8,8 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import NOTHING_FOUND
-from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.library.stored_traces import stored_trace
 from marchwarden.cli.options import check_output
 
@@ -35,14 +35,7 @@ unzip answer.zip -d answer && python3 -I -S answer/verify.py
 
 
 def command(
-    trace_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TRACE_ID",
-            help="Id of the call, or its first characters. Default: the latest answer.",
-            autocompletion=complete_trace,
-        ),
-    ] = None,
+    trace_id: options.TraceId = None,
     bundle: Annotated[
         Path | None,
         typer.Option("--bundle", "-b", metavar="FILE.zip", help="The bundle to write."),

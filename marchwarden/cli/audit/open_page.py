@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_trace
+from marchwarden.cli import options
 from marchwarden.cli.library.stored_traces import stored_trace
 
 EPILOGUE = """Examples:
@@ -20,14 +20,7 @@ marchwarden open 3f2a --no-browser
 
 
 def command(
-    trace_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TRACE_ID",
-            help="Id of the call, or its first characters. Default: the latest answer.",
-            autocompletion=complete_trace,
-        ),
-    ] = None,
+    trace_id: options.TraceId = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", metavar="", help="Open the page, or only write it.")
     ] = True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_trace
+from marchwarden.cli import options
 from marchwarden.cli.library.stored_traces import stored_trace, tell_unpublished
 
 if TYPE_CHECKING:
@@ -25,14 +25,7 @@ marchwarden replay 3f2a --json | jq -r 'select(.action == "fetch_url") | .final_
 
 
 def command(
-    trace_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TRACE_ID",
-            help="Id of the call, or its first characters. Default: the latest answer.",
-            autocompletion=complete_trace,
-        ),
-    ] = None,
+    trace_id: options.TraceId = None,
     json: Annotated[
         bool,
         typer.Option(

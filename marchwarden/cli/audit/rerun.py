@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from marchwarden.cli.configuration.completion import complete_model, complete_trace
+from marchwarden.cli import options
+from marchwarden.cli.configuration.completion import complete_model
 from marchwarden.cli.library.stored_traces import named_trace, tell_unpublished
 
 if TYPE_CHECKING:
@@ -32,14 +33,7 @@ that can't be made again · 2 wrong usage."""
 
 
 def command(
-    trace: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TRACE",
-            help="Id of the call, its first characters, or a trace file. Default: the latest answer.",
-            autocompletion=complete_trace,
-        ),
-    ] = None,
+    trace: options.Trace = None,
     model: Annotated[
         str | None,
         typer.Option(

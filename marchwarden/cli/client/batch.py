@@ -26,6 +26,7 @@ from marchwarden.errors import (
     StorageError,
     leaves,
 )
+from marchwarden.files import sync_open
 
 if TYPE_CHECKING:
     import anyio
@@ -104,7 +105,7 @@ class _Sink:
             while left:
                 left = left[os.write(self._file, left) :]
             if self.path.is_file():
-                os.fsync(self._file)
+                sync_open(self._file)
         except OSError as error:
             console.data(line)  # it was paid for
             raise StorageError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_setting
 
 if TYPE_CHECKING:
@@ -36,14 +37,13 @@ Name = Annotated[
     typer.Argument(metavar="NAME", help="Name of the setting, such as max_seconds.", autocompletion=complete_setting),
 ]
 All = Annotated[bool, typer.Option("--all", metavar="", help="Also list settings that have their default value.")]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
 
 @app.callback(epilog=EPILOGUE)
 def config(
     context: typer.Context,
     all_: All = False,
-    json: Json = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Show and change settings. Keys are set with `marchwarden keys`."""
     if context.invoked_subcommand is None:
@@ -53,7 +53,7 @@ def config(
 @app.command("list")
 def list_(
     all_: All = False,
-    json: Json = False,
+    json: options.PlainJson = False,
 ) -> None:
     """List the settings that are set, and where each value comes from. Keys are never shown."""
     from marchwarden.cli.views import console

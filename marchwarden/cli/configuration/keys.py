@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_key
 
 if TYPE_CHECKING:
@@ -39,19 +40,18 @@ Name = Annotated[
     str,
     typer.Argument(metavar="NAME", help="Name of the service, such as tavily.", autocompletion=complete_key),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
 
 @app.callback(epilog=EPILOGUE)
-def keys(context: typer.Context, json: Json = False) -> None:
+def keys(context: typer.Context, json: options.PlainJson = False) -> None:
     """Store keys of services, such as anthropic and tavily."""
     if context.invoked_subcommand is None:
         list_(json=json)
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
-    """List the keys, and where each key that is set comes from. Values are never shown."""
+def list_(json: options.PlainJson = False) -> None:
+    """List the keys, and where those come from that are set. Their values are never shown."""
     from marchwarden.cli.views import console
 
     listed = list(_listed())

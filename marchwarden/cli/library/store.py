@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.early import store_url, trace_folder
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 
@@ -25,7 +25,6 @@ Examples:
 marchwarden store push
 marchwarden store push --json | jq .left"""
 
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
 app = typer.Typer(
     cls=QuickGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
@@ -35,7 +34,7 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Json = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Show whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
 
@@ -78,7 +77,7 @@ def command(
 
 @app.command("push", epilog=_PUSH_EPILOGUE, cls=QuickCommand)
 def push_command(
-    json: Json = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Publish every trace and page of this machine that the store does not have.
 

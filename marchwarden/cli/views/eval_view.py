@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible
-from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
+from marchwarden.cli.views.tables import INTERVAL, NO_BREAK, Figures, Indented
 from marchwarden.evaluation.reports.figures import FEW, between, between_epochs, number, words
+from marchwarden.evaluation.scoring.metrics import MAIN
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     View: TypeAlias = Iterable[RenderableType]
 
-# The metrics that are shown for each kind.
-MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
-INTERVAL = f"95{NO_BREAK}% interval"
 GRADES: tuple[Grade, ...] = ("supported", "partly", "not")
 
 

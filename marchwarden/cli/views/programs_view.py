@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
-from marchwarden.cli.views.tables import NO_BREAK, Figures, Indented
+from marchwarden.cli.views.tables import INTERVAL, Figures, Indented
 from marchwarden.programs import PARAMETERS
 from marchwarden.programs.parameters import DEFAULT
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _STATES = {"in force": "", "in force in part": "", "stale": "yellow", "shadowed by own": "dim"}
 _LINES = {"+": "green", "-": "red", "@": "cyan"}
-_INTERVAL = f"95{NO_BREAK}% interval"
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def programs_view(found: Sequence[Listed]) -> View:
                 for name, stage in stages.items()
             ]
             yield Figures(
-                ("stage", "uncompiled", "compiled", f"{_INTERVAL} of the difference", ""),
+                ("stage", "uncompiled", "compiled", f"{INTERVAL} of the difference", ""),
                 scores,
                 styles=["" if stage.kept else "dim" for stage in stages.values()],
             )
@@ -126,7 +125,7 @@ def figures_table(figures: Mapping[str, FigureRecord]) -> Figures:
         )
         for name, each in figures.items()
     ]
-    return Figures(("metric", "uncompiled", "compiled", f"{_INTERVAL} of the difference"), rows)
+    return Figures(("metric", "uncompiled", "compiled", f"{INTERVAL} of the difference"), rows)
 
 
 def _stage(name: str, record: StageRecord) -> View:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GAP = 2
 # A space in a head at which the head never breaks.
 NO_BREAK = "\u00a0"
+INTERVAL = f"95{NO_BREAK}% interval"
 # Columns that a name keeps before a column of figures is given up. A guess.
 NAME_COLUMNS = 12
 # Columns of running text, at most, however wide the terminal; those left free behind it; and the least. Guesses.

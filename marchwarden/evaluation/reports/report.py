@@ -18,8 +18,6 @@ from marchwarden.evaluation.runs.scores import Scores, scores_of
 from marchwarden.evaluation.scoring.aggregates import MISSED, NONE_GOLD, Bin, Cells, confusion, reliability
 from marchwarden.evaluation.scoring.metrics import Metric
 
-# The metrics that are shown for each kind.
-MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
 # The scorers that measure a question's cost, with their units.
 COSTS = {"tokens": "tokens", "pages": "pages", "seconds": "seconds", "dollars": "US dollars"}
 # Questions in the list of the worst. A guess.

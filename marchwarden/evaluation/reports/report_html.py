@@ -17,9 +17,10 @@ from statistics import median
 from typing import Literal
 
 from marchwarden.evaluation.reports.figures import amount, between_epochs, number, words
-from marchwarden.evaluation.reports.report import MAIN, TOLD, Asked, Report, meaning
+from marchwarden.evaluation.reports.report import TOLD, Asked, Report, meaning
 from marchwarden.evaluation.runs.matches import Wanted
 from marchwarden.evaluation.scoring.aggregates import Bin
+from marchwarden.evaluation.scoring.metrics import MAIN
 from marchwarden.server.result_words import answer_lines
 from marchwarden.text.escaping import html_templates, web_address
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from marchwarden.evaluation.reports.figures import amount, between, between_epochs, number, words
-from marchwarden.evaluation.reports.report import MAIN, TOLD, WORST, Report, meaning
+from marchwarden.evaluation.reports.report import TOLD, WORST, Report, meaning
 from marchwarden.evaluation.runs.matches import as_words
+from marchwarden.evaluation.scoring.metrics import MAIN
 from marchwarden.text.escaping import markdown_line
 
 

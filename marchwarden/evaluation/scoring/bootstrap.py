@@ -53,7 +53,7 @@ class Difference:
 
 
 def interval(
-    metric: Metric, scored: Sequence[Scored], questions: Sequence[str] | None = None, *, seed: int = 0
+    metric: Metric, scored: Sequence[Scored], questions: Sequence[str] | None = None
 ) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of one figure; None where there is nothing to resample.
 
@@ -61,26 +61,27 @@ def interval(
     """
     rows = [row for row, each in enumerate(scored) if each.get(metric.cells) is not None]
     named = [questions[row] if questions else row for row in rows]
-    found = _Resamples(named, seed).figures(metric, [scored[row] for row in rows])
+    found = _Resamples(named).figures(metric, [scored[row] for row in rows])
     return _interval([value for value in found if value is not None])
 
 
-def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval of a mean, each value of a question of its own; None for no values."""
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of a mean, each value of a question of its own; None for no values.
+
+    For the differences between two runs of the same questions, it is the paired interval.
+    """
     if not values:
         return None
-    drawn = np.random.default_rng(seed).integers(0, len(values), (SAMPLES, len(values)))
+    drawn = np.random.default_rng(0).integers(0, len(values), (SAMPLES, len(values)))
     return _interval(np.asarray(values, dtype=float)[drawn].mean(axis=1).tolist())
 
 
-def differences(
-    a: Sequence[Scored], b: Sequence[Scored], questions: Sequence[str] | None = None, *, seed: int = 0
-) -> list[Difference]:
+def differences(a: Sequence[Scored], b: Sequence[Scored], questions: Sequence[str] | None = None) -> list[Difference]:
     """Return every metric's difference between two runs of the same questions, `a[i]` and `b[i]` of one question.
 
     `questions` names it; without it, each pair is of a question of its own.
     """
-    return [difference(metric, a, b, questions, seed=seed) for metric in METRICS]
+    return [difference(metric, a, b, questions) for metric in METRICS]
 
 
 def difference(
@@ -88,8 +89,6 @@ def difference(
     a: Sequence[Scored],
     b: Sequence[Scored],
     questions: Sequence[str] | None = None,
-    *,
-    seed: int = 0,
 ) -> Difference:
     """Return one metric's difference, over the questions that either run has cells of it for."""
     named: Sequence[Hashable] = questions or range(len(a))
@@ -100,7 +99,7 @@ def difference(
     ]
     kept = [question for question, _, _ in pairs]
     ours, theirs = [one for _, one, _ in pairs], [other for _, _, other in pairs]
-    resamples = _Resamples(kept, seed)
+    resamples = _Resamples(kept)
     changes = _changes(resamples.figures(metric, ours), resamples.figures(metric, theirs))
     low, high = _interval(changes) or (None, None)
     having = {question for question, *pair in pairs if any(has_something(each.get(metric.cells)) for each in pair)}
@@ -111,29 +110,26 @@ def paired_interval(
     of: Callable[[Sequence[Scored]], float | None],
     a: Sequence[Scored],
     b: Sequence[Scored],
-    questions: Sequence[Hashable] | None = None,
-    *,
-    seed: int = 0,
 ) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of a figure of B minus that of A, `a[i]` and `b[i]` of one question.
 
     None where no resample has a figure of both.
     """
-    resamples = _Resamples(questions or range(len(a)), seed)
+    resamples = _Resamples(range(len(a)))
     first, second = (map(of, resamples.of(scored)) for scored in (a, b))
     return _interval(_changes(first, second))
 
 
 class _Resamples:
-    """Questions drawn again and again, each with all of its rows; the same whenever the seed is the same."""
+    """Questions drawn again and again, each with all of its rows; the same every time."""
 
-    def __init__(self, questions: Sequence[Hashable], seed: int) -> None:
+    def __init__(self, questions: Sequence[Hashable]) -> None:
         rows: dict[Hashable, list[int]] = {}
         for row, question in enumerate(questions):
             rows.setdefault(question, []).append(row)
         self._rows = list(rows.values())
         number = len(self._rows)
-        self._drawn = np.random.default_rng(seed).integers(0, number or 1, (SAMPLES if number else 0, number))
+        self._drawn = np.random.default_rng(0).integers(0, number or 1, (SAMPLES if number else 0, number))
 
     def of(self, scored: Sequence[Scored]) -> Iterator[list[Scored]]:
         """Yield the cases of each resample."""

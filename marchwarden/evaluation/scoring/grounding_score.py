@@ -22,20 +22,18 @@ NEAR = 5
 KEPT = 0.7
 
 
-def grounding_score(
-    claim: str, excerpts: Sequence[str], *, around: str = "", language: str = "en", found: Support | None = None
-) -> float:
+def grounding_score(claim: str, excerpts: Sequence[str], *, found: Support | None = None) -> float:
     """Return how far `excerpts`, in the order of their page, carry `claim`, 0–1.
 
     (near + pairs) / 2 × 0.7 ^ missing, where `near` is the share of the claim's content words that the best five
     sentences in a row hold, `pairs` the share of its neighbouring content words that stand side by side in a
     sentence too, and `missing` counts what `support` misses. 0: no word of it is there. 1: it is there word by word.
-    Weighting words by how rare they are on the page (IDF) was tried, and made it worse. `around` is as for `support`,
-    `found` what that says of them, where it is known already.
+    Weighting words by how rare they are on the page (IDF) was tried, and made it worse. `found` is what `support`
+    says of them, where it is known already. Claim and excerpts are English.
     """
-    found = found or support(claim, excerpts, around=around, language=language)
-    parts = [excerpt[start:end] for excerpt in excerpts for start, end in sentences(excerpt, language)]
-    said, *read = terms_of([claim, *parts], language)
+    found = found or support(claim, excerpts)
+    parts = [excerpt[start:end] for excerpt in excerpts for start, end in sentences(excerpt, "en")]
+    said, *read = terms_of([claim, *parts], "en")
     content = set(said)
     windows = [read[start : start + NEAR] for start in range(max(1, len(read) - NEAR + 1))]
     held = [len(content & {term for sentence in window for term in sentence}) for window in windows]

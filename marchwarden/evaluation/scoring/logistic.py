@@ -29,13 +29,12 @@ def check_installed(extra: str = "evaluate") -> None:
 def fit_logistic(
     features: NDArray[np.float64],
     targets: NDArray[np.float64],
-    weights: NDArray[np.float64] | None = None,
     *,
     penalty: float = 0.0,
 ) -> tuple[NDArray[np.float64], float]:
     """Coefficients and intercept of the chance that each row of `features` is positive.
 
-    `targets` are chances themselves, 0–1, and `weights` what each row counts. `penalty` is what half the squares of
+    `targets` are chances themselves, 0–1. `penalty` is what half the squares of
     the coefficients cost beside the cross entropy, the intercept aside. Raises EvaluationError where scikit-learn is
     missing.
     """
@@ -43,11 +42,10 @@ def fit_logistic(
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
-    counted = np.ones_like(targets) if weights is None else weights
     # Classes are yes or no there: a row with the chance t is a yes of weight t and a no of weight 1 - t.
     rows = np.concatenate([features, features])
     labels = np.concatenate([np.ones_like(targets), np.zeros_like(targets)])
-    shares = np.concatenate([counted * targets, counted * (1 - targets)])
+    shares = np.concatenate([targets, 1 - targets])
     said = shares > 0
     model = LogisticRegression(
         C=1 / penalty if penalty else np.inf, solver="newton-cholesky", tol=_FLAT, max_iter=_ROUNDS

@@ -100,6 +100,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("seconds", seconds, median_value, better="lower"),
     Metric("dollars", dollars, mean_value, better="lower"),
 )
+# The metrics that are shown for each kind.
+MAIN = ("evidence_recall", "nugget_recall", "gap_category_accuracy", "discovery_f1", "contradiction_f1")
 BY_NAME = {metric.name: metric for metric in METRICS}
 SCORERS = {metric.cells: metric.scorer for metric in METRICS}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.evidence.entailment.pair import NUMBER, SEGMENT_END, Pair, names_in_order, words_in_place
+from marchwarden.evidence.entailment.pair import SEGMENT_END, Pair, names_in_order, words_in_place
 from marchwarden.evidence.quantities import THINGS, quantities
-from marchwarden.text.numbers import SMALL_NUMBERS, numbers_in
+from marchwarden.text.numbers import NUMBER, SMALL_NUMBERS, numbers_in
 
 # What is counted is named in many ways ("seats 1,200 people", "has 1,200 seats"), so only measures are compared.
 _COUNTS = {THINGS, "people", "deaths", "attendance"}

@@ -29,7 +29,7 @@ CLAUSE_TERMS = 3
 _CLAUSE_END = re.compile(r";\s+|,\s+(?:and|but|while|whereas|although)\s+", re.IGNORECASE)
 # A claim that tells of a disagreement is carried by its excerpts together.
 _ALTERNATIVES = re.compile(r"\b(?:or|disagree|differ|others?)\b", re.IGNORECASE)
-_URL = re.compile(r"\(?https?://[^\s)]+\)?")
+URL = re.compile(r"\(?https?://[^\s)]+\)?")
 
 
 def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> str | None:
@@ -43,7 +43,7 @@ def find_objection(claim: str, excerpts: Iterable[str], *, around: str = "") -> 
         return "nothing is cited"
 
     def plain(text: str) -> str:
-        return " ".join(_URL.sub("", text).split()).strip(' .!?;:“”"').casefold()
+        return " ".join(URL.sub("", text).split()).strip(' .!?;:“”"').casefold()
 
     # A part of a sentence is not enough: what it leaves out may be its condition.
     lines = [line for excerpt in excerpts for line in (excerpt, *excerpt.splitlines())]

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from marchwarden.text.numbers import NUMBER
 from marchwarden.text.ranking import terms
 from marchwarden.text.segmentation.sentences import sentences
 
-NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 # Where one part of a sentence ends and another begins.
 SEGMENT_END = re.compile(r"[;,:]\s+|\s+(?=(?:and|but|while|whereas|although)\s)|\s[–—]\s")
 _TERMS_OF = re.compile(

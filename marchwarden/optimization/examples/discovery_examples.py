@@ -20,6 +20,7 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised
 from marchwarden.evidence.grounding import locators_in
 from marchwarden.evidence.question import split_question
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import (
     Example,
@@ -28,7 +29,6 @@ from marchwarden.optimization.examples.stage_example import (
     carried,
     harmonic,
     in_words,
-    shortened,
 )
 from marchwarden.optimization.examples.wording import keywords
 from marchwarden.stages.discoveries import DISCOVERIES, POINTER_NAMES, DiscoveriesGiven

@@ -9,13 +9,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
-import numpy as np
 
 from marchwarden.budget import Budget
 from marchwarden.contract import Constraints
 from marchwarden.errors import EvaluationError
 from marchwarden.evaluation.scoring.aggregates import auroc
-from marchwarden.evaluation.scoring.bootstrap import LEVEL, SAMPLES
+from marchwarden.evaluation.scoring.bootstrap import mean_interval
 from marchwarden.optimization.examples.stage_example import AnyStageSet, Example
 from marchwarden.settings import EXTRACTIVE
 from marchwarden.stages.stage import FAILURES_BORNE, Form, Stage, StageRunner, side_by_side
@@ -215,16 +214,3 @@ class StageRun:
             confidence=confidence,
             right=right,
         )
-
-
-def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval of a mean; None for no values.
-
-    For the differences between two runs of the same examples, it is the paired interval.
-    """
-    if not values:
-        return None
-    drawn = np.random.default_rng(seed).integers(0, len(values), (SAMPLES, len(values)))
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(np.asarray(values, dtype=float)[drawn].mean(axis=1), [tail, 1 - tail])
-    return float(low), float(high)

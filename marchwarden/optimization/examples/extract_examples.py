@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import says_one_of
 from marchwarden.ledger import Excerpt
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.label_rows import Thing, gold_passages, wanted
 from marchwarden.optimization.examples.ledgers import begun, best_aspect, given_to_extract, pages_without_answer
-from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, harmonic, in_words, shortened
+from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, harmonic, in_words
 from marchwarden.optimization.examples.wording import clause, sentences_of
 from marchwarden.stages.extract import EXTRACT, ExtractGiven, shown_passages
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from marchwarden.contract import Gap, GapCategory
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import bare_identifier, normalised, topic_similarity
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.ledgers import Filled, begun, filled, pages_without_answer, read
-from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words, shortened
+from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words
 from marchwarden.programs.parameters import Parameters
 from marchwarden.stages.discoveries import POINTER_NAMES, asks_for
 from marchwarden.stages.gaps import GAPS, GapsGiven, shown_pointers, undecided

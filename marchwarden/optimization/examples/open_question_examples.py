@@ -21,8 +21,9 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import topic_similarity
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.evidence.question import names_in
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.ledgers import filled
-from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
+from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words
 from marchwarden.stages.open_questions import OPEN_QUESTIONS, OpenQuestionsGiven
 from marchwarden.text.ranking import terms, terms_of
 

@@ -21,6 +21,7 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topic_similarity
 from marchwarden.evidence.question import names_in, split_question
 from marchwarden.ledger import Ledger
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.label_rows import things_of, wanted
 from marchwarden.optimization.examples.ledgers import begun, pick, read
 from marchwarden.optimization.examples.stage_example import (
@@ -30,7 +31,6 @@ from marchwarden.optimization.examples.stage_example import (
     carried,
     harmonic,
     in_words,
-    shortened,
 )
 from marchwarden.optimization.examples.wording import as_phrase, keywords
 from marchwarden.stages.plan import PLAN, Plan, PlanGiven, shown_candidates

@@ -116,12 +116,6 @@ def in_words(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def shortened(text: str, most: int = 160) -> str:
-    """Return `text` on one line, cut between words after `most` characters."""
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[:most].rpartition(" ")[0] + " …"
-
-
 def carried(asked: str, words: Iterable[str]) -> float:
     """Return the share of what is asked that these terms carry, 0–1; vague words count a third."""
     # Not the stages' own relevance, so that scores stay comparable when that is fitted anew.

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import normalised, says_one_of
 from marchwarden.evidence.conflicts import find_conflicts
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.label_rows import Thing, wanted
 from marchwarden.optimization.examples.ledgers import filled
-from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words, shortened
+from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words
 from marchwarden.optimization.examples.wording import clause, sentences_of, stands_alone
 from marchwarden.stages.synthesize import (
     SYNTHESIZE,

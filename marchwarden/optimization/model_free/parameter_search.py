@@ -26,12 +26,11 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.runs.calibration_fit import LEAST, fit
 from marchwarden.evaluation.runs.run import fingerprint, labels_fingerprint, pages_fingerprint
 from marchwarden.evaluation.runs.runner import check_web
-from marchwarden.evaluation.scoring.bootstrap import paired_interval
+from marchwarden.evaluation.scoring.bootstrap import mean_interval, paired_interval
 from marchwarden.evaluation.scoring.logistic import check_installed
 from marchwarden.evaluation.scoring.metrics import BY_NAME, figure
 from marchwarden.evaluation.scoring.objective import OBJECTIVE, objective
 from marchwarden.evidence.confidence import calibrated, score_of
-from marchwarden.optimization.examples.example_scoring import mean_interval
 from marchwarden.optimization.model_free.parameter_space import (
     ANSWERS,
     CONFIDENCE,

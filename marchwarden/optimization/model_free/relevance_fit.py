@@ -119,7 +119,7 @@ def fit_weights(rows: Sequence[Row]) -> dict[str, RelevanceWeights]:
     return fitted
 
 
-def best_of(rows: Sequence[Row], ranking: RelevanceWeights, most: int = RANKED_BEST) -> list[Row]:
+def best_of(rows: Sequence[Row], ranking: RelevanceWeights) -> list[Row]:
     """Return the rows of each aspect that rank best and do not overlap, best first."""
     asked: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -130,7 +130,7 @@ def best_of(rows: Sequence[Row], ranking: RelevanceWeights, most: int = RANKED_B
         for row in sorted(own, key=lambda each: -probability(each.features, ranking)):
             if not any(row.page is other.page and row.window.overlaps(other.window) for other in chosen):
                 chosen.append(row)
-        best += chosen[:most]
+        best += chosen[:RANKED_BEST]
     return best
 
 

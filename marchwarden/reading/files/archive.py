@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
+# Names in the XML of several formats: Dublin Core, by which they state title and author; a relation of Office files.
+DC = "{http://purl.org/dc/elements/1.1/}"
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
 # Files in an archive, each of which costs memory before it is read. A guess.
 MAX_MEMBERS = 20_000
 # Unpacked bytes of all members that are read. A guess.

@@ -7,43 +7,30 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import DC, Archive, Unpackable
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-EPUB = "application/epub+zip"
-
 _OPF = "{http://www.idpf.org/2007/opf}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 # Bytes of chapters that are read: markup takes more than its text. The factor is a guess.
 _MAX_MARKUP_BYTES = 4 * MOST_CHARACTERS
 _ENCRYPTION = "META-INF/encryption.xml"
 
 
-@dataclass(frozen=True)
-class EpubContent:
-    blocks: tuple[Block, ...]
-    title: str | None
-    author: str | None
-    language: str | None
-    published: date | None
-
-
-def read_epub(body: bytes) -> EpubContent | Failure:
+def read_epub(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read the text of a book, chapter by chapter."""
     try:
         archive = Archive(body)
@@ -54,12 +41,13 @@ def read_epub(body: bytes) -> EpubContent | Failure:
         return Failure(FailureKind.NO_TEXT, f"the book can't be read: {error}")
     if not blocks and _encrypted(archive):
         return Failure(FailureKind.FORBIDDEN, "the book is protected against copying")
-    return EpubContent(
+    return FileContent(
         blocks,
         title=_fact(package, "title"),
         author=_fact(package, "creator"),
         language=_fact(package, "language"),
         published=as_date(_fact(package, "date") or ""),
+        is_prose=False,
     )
 
 
@@ -119,5 +107,5 @@ def _encrypted(archive: Archive) -> frozenset[str]:
 
 
 def _fact(package: _Element, name: str) -> str | None:
-    found = next(package.iter(f"{_DC}{name}"), None)
-    return (" ".join(visible(found.text or "").split()) or None) if found is not None else None
+    found = next(package.iter(f"{DC}{name}"), None)
+    return (visible_line(found.text or "") or None) if found is not None else None

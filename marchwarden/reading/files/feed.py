@@ -7,22 +7,20 @@ pages are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import date
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.html.main_text import parse, region_blocks
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
-
-FEED = "application/rss+xml"
 
 # Bytes of a feed that are parsed, and entries that are read. Guesses.
 _MAX_BYTES = 10_000_000
@@ -33,16 +31,7 @@ _DATES = ("pubDate", "published", "date", "updated", "issued")
 _TEXTS = ("encoded", "content", "description", "summary")
 
 
-@dataclass(frozen=True)
-class FeedContent:
-    blocks: tuple[Block, ...] = ()
-    title: str | None = None
-    updated: date | None = None
-    links: tuple[str, ...] = field(default=())
-    """Addresses of the entries, as the feed writes them."""
-
-
-def read_feed(body: bytes) -> FeedContent | Failure:
+def read_feed(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read the entries of a feed in its order."""
     from lxml import etree
 
@@ -70,11 +59,12 @@ def read_feed(body: bytes) -> FeedContent | Failure:
         if address := next(filter(None, ways), None):
             links[address] = None
     days = [day for day in map(_day, entries) if day]
-    return FeedContent(
-        blocks=tuple(first_blocks(block for entry in entries for block in _blocks(entry))),
+    return FileContent(
+        tuple(first_blocks(block for entry in entries for block in _blocks(entry))),
         title=_line(_text(about, "title")) or None,
-        updated=max(days, default=None),
+        modified=max(days, default=None),
         links=tuple(links),
+        is_prose=False,
     )
 
 
@@ -109,7 +99,7 @@ def _text(parent: _Element, name: str) -> str:
 def _line(markup: str) -> str:
     """Return a title without its markup, which many feeds escape."""
     tree = parse(markup) if "<" in markup or "&" in markup else None
-    return " ".join(visible(markup if tree is None else "".join(tree.itertext())).split())
+    return visible_line(markup if tree is None else "".join(tree.itertext()))
 
 
 def _day(entry: _Element) -> date | None:

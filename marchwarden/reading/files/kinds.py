@@ -1,6 +1,6 @@
-"""The kinds of files that are told by their names: media type, endings, and the reader. A new kind is one line here.
+"""The kinds of files: media type, endings, and the reader. A new kind is one line here.
 
-HTML, PDF, DOCX, EPUB, feeds, Markdown, JSON and plain text are read by reading/page.py.
+HTML, PDF, Markdown, JSON and plain text are read by reading/page.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ FileReader: TypeAlias = Callable[[bytes, str | None], FileContent | Failure]
 
 NOTEBOOK = "application/x-ipynb+json"
 CSV, TSV = "text/csv", "text/tab-separated-values"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+EPUB = "application/epub+zip"
+FEED = "application/rss+xml"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 ODT = "application/vnd.oasis.opendocument.text"
@@ -70,6 +73,9 @@ _KINDS = (
     FileKind("text/x-rst", (".rst", ".rest"), f"{_FILES}.markup.rst:read_rst"),
     FileKind("text/org", (".org",), f"{_FILES}.markup.org:read_org"),
     FileKind("text/x-tex", (".tex", ".ltx"), f"{_FILES}.markup.latex:read_latex"),
+    FileKind(EPUB, (".epub",), f"{_FILES}.epub:read_epub"),
+    FileKind(FEED, (), f"{_FILES}.feed:read_feed"),
+    FileKind(DOCX, (".docx",), f"{_FILES}.office.docx:read_docx"),
     FileKind(XLSX, (".xlsx", ".xlsm"), f"{_FILES}.tabular.xlsx:read_xlsx"),
     FileKind(PPTX, (".pptx", ".pptm"), f"{_FILES}.office.pptx:read_pptx"),
     FileKind(ODT, (".odt",), f"{_FILES}.office.odt:read_odt"),
@@ -82,6 +88,7 @@ _KINDS = (
 )
 
 _BY_TYPE = {kind.media_type: kind for kind in _KINDS}
+_TEXTS = frozenset({NOTEBOOK, *(name for name in _BY_TYPE if name.startswith("text/"))})
 ENDINGS = {ending: kind.media_type for kind in _KINDS for ending in kind.endings}
 """Media types by the ending of a name."""
 
@@ -101,9 +108,10 @@ _HOST, _QUERY = re.compile(r"\A[a-z]+://[^/?#]*"), re.compile(r"[?#]")
 
 def text_kind(declared: str, url: str) -> str | None:
     """Return the media type of text by the type that is declared, or by the ending of the address's path."""
-    if declared in _BY_TYPE:
+    if declared in _TEXTS:
         return declared
     if declared in ("text/plain", "", "application/octet-stream"):
         path = _QUERY.split(_HOST.sub("", url), maxsplit=1)[0]
-        return ENDINGS.get(PurePosixPath(path).suffix.lower())
+        kind = ENDINGS.get(PurePosixPath(path).suffix.lower())
+        return kind if kind in _TEXTS else None
     return None

@@ -12,10 +12,11 @@ from datetime import date
 from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.pdf_layout import PdfPage, Piece, pdf_blocks, title_of
 from marchwarden.reading.files.pdf_tables import Part
-from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
-from marchwarden.text.invisible import visible
+from marchwarden.reading.text_blocks import MOST_CHARACTERS
+from marchwarden.text.invisible import visible, visible_line
 
 # Pages of a file that are read. A guess.
 _MAX_PAGES = 10_000
@@ -35,16 +36,7 @@ _DEFAULT_DAYS = frozenset({date(1970, 1, 1), date(1980, 1, 1), date(2000, 1, 1)}
 _PDF_DATE = re.compile(r"D?:?(\d{4})(\d{2})(\d{2})")
 
 
-@dataclass(frozen=True)
-class PdfContent:
-    blocks: tuple[Block, ...]
-    title: str | None
-    author: str | None
-    created: date | None
-    """Day on which the file was made, which is near that of publication; None where it is not known."""
-
-
-def read_pdf(body: bytes) -> PdfContent | Failure:
+def read_pdf(body: bytes) -> FileContent | Failure:
     """Read the text of a PDF; no blocks where it has only pictures. Words broken at a line's end are joined."""
     layer = read_text_layer(body)
     if isinstance(layer, Failure):
@@ -54,8 +46,8 @@ def read_pdf(body: bytes) -> PdfContent | Failure:
         created = date(int(found[1]), int(found[2]), int(found[3])) if found else None
     except ValueError:
         created = None
-    declared = " ".join(visible(layer.facts.get("Title", "")).split())
-    return PdfContent(
+    declared = visible_line(layer.facts.get("Title", ""))
+    return FileContent(
         tuple(pdf_blocks(layer.pages)),
         # A name of a file is no title: then it is what is largest on page 1.
         title=declared if not _NO_TITLE.fullmatch(declared) else title_of(layer.pages),

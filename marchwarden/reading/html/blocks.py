@@ -13,7 +13,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from marchwarden.reading.text_blocks import CELL_GAP, Block, BlockKind, join_cells
+from marchwarden.reading.text_blocks import CELL_GAP, MAX_CELL_CHARS, Block, BlockKind, join_cells
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "head"})
 _ITEMS = frozenset({"li", "item", "dd"})
@@ -32,8 +32,6 @@ _NEVER = frozenset({"script", "style", "title", "noscript", "template"})
 
 # Characters: a longer caption, or single cell of a row, does not name the rows below it. A guess.
 _MAX_TITLE_CHARS = 120
-# Characters: a table with a longer cell only lays out the page. A guess.
-_MAX_CELL_CHARS = 400
 # What stands in for line ends of code, until its block is whole: no text holds it.
 CODE_LINE_END = "\x1d"
 # Not a single blank between words, which most are.
@@ -112,7 +110,7 @@ def _is_layout(table: etree._Element) -> bool:
             rows += 1
             widest = max(widest, len(inner))
         elif tag in _CELLS:
-            if len("".join(inner.itertext())) > _MAX_CELL_CHARS:
+            if len("".join(inner.itertext())) > MAX_CELL_CHARS:
                 return True
             has_names |= tag == "th" or inner.get("role") == "head"
     return not has_names and (widest == 1 or rows == 1) and table.find("caption") is None

@@ -22,6 +22,7 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks
 from marchwarden.reading.html.boilerplate import find_boilerplate, is_beside_article, text_length, text_of
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
+from marchwarden.reading.html.notation.lists import BOILERPLATE_TAGS
 from marchwarden.reading.html.page_type import PageKind, declared_kind
 from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block
 from marchwarden.reading.text_lengths import latin_length
@@ -86,7 +87,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     boilerplate = find_boilerplate(region, with_comments=kind != "forum")
     own = without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
     # Characters of the boilerplate that is known by its name, title or role alone.
-    known_by_name = (element for element in boilerplate if element.tag not in _BOILERPLATE_TAGS)
+    known_by_name = (element for element in boilerplate if element.tag not in BOILERPLATE_TAGS)
     named = sum(text_length(text) for element in known_by_name for text in element.itertext())
     is_short = _count_quotable(own) < _MIN_TEXT_CHARS
     if kind == "product":
@@ -113,7 +114,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
         blocks = _own_blocks(_body(tree), kind, back)
     if kind == "article" and _count_quotable(blocks) < min(_NOTHING_CHARS, named):
         # All of a declared article bears the name of boilerplate: then the name says nothing.
-        blocks = without_repeats(read_blocks(region, skip=_BOILERPLATE_TAGS, translate=back))
+        blocks = without_repeats(read_blocks(region, skip=BOILERPLATE_TAGS, translate=back))
     # A short line that is nothing but a link is a button, as in menus that are set in tables.
     return [
         replace(block, shown=False)
@@ -252,13 +253,10 @@ def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> l
     return [block for place, each in enumerate(chosen) for block in (*found.get(place, ()), each)]
 
 
-_BOILERPLATE_TAGS = frozenset({"nav", "header", "footer", "aside", "form"})
-
-
 def region_blocks(tree: HtmlElement) -> list[Block]:
     """Return all blocks of the page's main region, chosen by markup alone. Changes `tree`."""
     back = _replace_blanks(tree)
-    return list(read_blocks(_main_region(tree), skip=_BOILERPLATE_TAGS, translate=back))
+    return list(read_blocks(_main_region(tree), skip=BOILERPLATE_TAGS, translate=back))
 
 
 def _main_region(tree: HtmlElement) -> HtmlElement:
@@ -278,7 +276,7 @@ def _is_column(region: HtmlElement, body: HtmlElement) -> bool:
     if next(region.iter("h1"), None) is not None or next(body.iter("h1"), None) is None:
         return False
     least = max(_MIN_TEXT_CHARS, _SEVERAL * _count_prose(region, frozenset()))
-    around = frozenset({region, *body.iter(*_BOILERPLATE_TAGS)})
+    around = frozenset({region, *body.iter(*BOILERPLATE_TAGS)})
     if _count_prose(body, around) <= least:
         return False
     return _count_prose(body, around | find_boilerplate(body)) > least

@@ -28,8 +28,8 @@ from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
 from marchwarden.reading.html.titles import without_site
-from marchwarden.reading.works.html_record import read_work
-from marchwarden.text.invisible import visible
+from marchwarden.reading.works.html_record import as_list, read_work
+from marchwarden.text.invisible import visible_line
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     """Read the metadata of a parsed tree, before anything is removed from it. Dates come from markup only."""
     meta = _read_meta(tree)
     about = _read_structured_data(tree, url)
-    named = [name for each in _as_list(about.get("author")) if (name := _name(each))]
+    named = [name for each in as_list(about.get("author")) if (name := _name(each))]
     authors = named or [name for name in _all(meta, _AUTHORS) if not name.startswith("http")]
     author = ", ".join(dict.fromkeys(name.strip(" ,;") for name in authors)).strip(" ,;")
-    statuses = [str(each) for each in _as_list(about.get("creativeWorkStatus"))]
+    statuses = [str(each) for each in as_list(about.get("creativeWorkStatus"))]
     standing: Standing | None
     if "citation_retraction" in meta:
         standing = "retracted"
@@ -108,9 +108,9 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
         closed=any(map(_is_false, is_free)) or _first(meta, ("article:content_tier",)) == "locked",
         paid_parts=tuple(
             selector.strip()
-            for part in _as_list(about.get("hasPart"))
+            for part in as_list(about.get("hasPart"))
             if isinstance(part, dict) and _is_false(part.get("isAccessibleForFree"))
-            for selectors in _as_list(part.get("cssSelector"))
+            for selectors in as_list(part.get("cssSelector"))
             for selector in str(selectors).split(",")
         ),
         work=read_work(tree, meta, about, url),
@@ -138,7 +138,7 @@ def _read_meta(tree: HtmlElement) -> dict[str, list[str]]:
         # A comment, or an event that the page tells of, has dates of its own.
         if names[2] and any(OTHER_TYPES.search(above.get("itemtype") or "") for above in element.iterancestors()):
             names[2] = None
-        content = " ".join(visible(element.get("content") or "").split())
+        content = visible_line(element.get("content") or "")
         for name in names:
             if name and content:
                 found.setdefault(name.strip().lower(), []).append(content)
@@ -207,9 +207,9 @@ def _title(
     tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[str, Any], site: str | None, url: str
 ) -> str | None:
     headline = about.get("headline")
-    written = " ".join(visible(tree.findtext(".//title") or "").split())
+    written = visible_line(tree.findtext(".//title") or "")
     first_heading = tree.find(".//h1")
-    heading = "" if first_heading is None else " ".join(visible("".join(first_heading.itertext())).split())
+    heading = "" if first_heading is None else visible_line("".join(first_heading.itertext()))
     candidates = [headline if isinstance(headline, str) else None, _first(meta, _TITLES), written, heading]
     title = next((text for text in map(_plain, filter(None, candidates)) if text), None)
     return without_site(title[:_MAX_TITLE_CHARS], heading=heading, site=site, url=url) if title else None
@@ -259,10 +259,6 @@ def _entities(value: object) -> list[dict[str, Any]]:
     return []
 
 
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
 def _name(value: object) -> str | None:
     if isinstance(value, list):
         value = value[0] if value else None
@@ -273,7 +269,7 @@ def _name(value: object) -> str | None:
 
 def _plain(text: str) -> str:
     # JSON-LD is often escaped as if it were markup.
-    return " ".join(visible(unescape(text)).split())
+    return visible_line(unescape(text))
 
 
 def _first_date(*values: object) -> date | None:

@@ -16,7 +16,7 @@ from typing import Any
 from marchwarden.observations import Failure, FailureKind, Page, Work
 from marchwarden.reading.passages import with_text
 from marchwarden.reading.text_blocks import Block
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 PROFILE = "wikidata"
 
@@ -246,4 +246,4 @@ def _sentence(subject: str, name: str, label: str, values: list[str]) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(visible(text).split())[:_MAX_VALUE_CHARS]
+    return visible_line(text)[:_MAX_VALUE_CHARS]

@@ -46,7 +46,7 @@ def read_work(tree: HtmlElement, meta: Mapping[str, list[str]], about: Mapping[s
     in_address = work_of_address(url)
     dois = [text for name in _DOIS for text in meta.get(name, ())]
     if _WORKS.search(str(about.get("@type"))):
-        named = [*_as_list(about.get("identifier")), *_as_list(about.get("sameAs")), about.get("@id")]
+        named = [*as_list(about.get("identifier")), *as_list(about.get("sameAs")), about.get("@id")]
         texts = (each.get("value") if isinstance(each, dict) else each for each in named)
         dois += [text for text in texts if isinstance(text, str)]
     found = identified(
@@ -97,11 +97,11 @@ def _authors(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> tuple[s
         tagged = tagged[0].split(";")
     if not tagged and _WORKS.search(str(about.get("@type"))):
         listed = about.get("author")
-        named = [each.get("name") if isinstance(each, dict) else each for each in _as_list(listed)]
+        named = [each.get("name") if isinstance(each, dict) else each for each in as_list(listed)]
         tagged = [name for name in named if isinstance(name, str)]
     names = (" ".join(name.split()).strip(" ,;") for name in tagged)
     return tuple(dict.fromkeys(name for name in names if name and not name.startswith("http")))
 
 
-def _as_list(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]

@@ -14,12 +14,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from marchwarden.errors import ConfigurationError
+from marchwarden.http.addresses import DEFAULT_PORTS
 from marchwarden.settings import Settings
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # Paths that load balancers and supervisors ask by the server's number; they tell nothing.
 PROBES = frozenset({"/healthz", "/readyz"})
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Origin:
         """Return an origin as it is compared: in small letters, with its port. Raises ValueError where it is none."""
         parts = urlsplit(text.strip())
         scheme, host = parts.scheme.lower(), parts.hostname
-        if scheme not in _DEFAULT_PORTS or not host or parts.username or parts.path.strip("/") or parts.query:
+        if scheme not in DEFAULT_PORTS or not host or parts.username or parts.path.strip("/") or parts.query:
             raise ValueError(f"{text!r} is not an origin")
-        return cls(scheme, host, parts.port or _DEFAULT_PORTS[scheme])
+        return cls(scheme, host, parts.port or DEFAULT_PORTS[scheme])
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        port = "" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
 
 

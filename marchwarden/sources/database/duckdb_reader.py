@@ -13,10 +13,10 @@ from typing import Any
 import duckdb
 
 from marchwarden.sources.database.schema import is_secret
+from marchwarden.sources.database.text_values import quoted, text_values
 
 # Memory of the tables and of a statement. A guess: several million rows of a statistical table.
 _MEMORY = "1GB"
-_MAX_VALUE_CHARS = 60
 _READERS = {
     ".csv": "read_csv",
     ".tsv": "read_csv",
@@ -53,7 +53,7 @@ class DuckdbReader:
     def _load(self, file: Path) -> None:
         table = re.sub(r"\W+", "_", file.stem)
         reader = _READERS[file.suffix.lower()]
-        self._connection.execute(f"CREATE TABLE {_quoted(table)} AS SELECT * FROM {reader}(?)", [str(file)])
+        self._connection.execute(f"CREATE TABLE {quoted(table)} AS SELECT * FROM {reader}(?)", [str(file)])
 
     def close(self) -> None:
         self._connection.close()
@@ -77,23 +77,10 @@ class DuckdbReader:
             ).fetchall():
                 told: dict[str, Any] = {"name": column, "type": kind}
                 if kind == "VARCHAR" and not is_secret(column):
-                    told.update(self._values(name, column, most_values))
+                    told.update(text_values(ask, name, column, most_values))
                 columns.append(told)
             tables.append({"name": name, "columns": columns, "key": self._key(name)})
         return {"tables": tables, "keys": self._foreign_keys()}
-
-    def _values(self, table: str, column: str, most: int) -> dict[str, Any]:
-        name, within = _quoted(column), _quoted(table)
-        texts = f"FROM {within} WHERE length({name})"
-        found = self._connection.execute(
-            f"SELECT DISTINCT {name} {texts} <= {_MAX_VALUE_CHARS} LIMIT {most + 1}"
-        ).fetchall()
-        # Longer ones are values, too.
-        complete = (
-            len(found) <= most
-            and self._connection.execute(f"SELECT 1 {texts} > {_MAX_VALUE_CHARS} LIMIT 1").fetchone() is None
-        )
-        return {"values": [value for (value,) in found[:most]], "complete": complete}
 
     def _key(self, table: str) -> list[str]:
         found = self._connection.execute(
@@ -109,8 +96,3 @@ class DuckdbReader:
             "FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
         ).fetchall()
         return [[table, own[0], other, others[0]] for table, own, other, others in found if len(own) == 1]
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'

@@ -13,11 +13,11 @@ from typing import Any
 import psycopg
 
 from marchwarden.sources.database.schema import Refused, is_secret
+from marchwarden.sources.database.text_values import text_values
 
 # The planner's units, in which reading one page of 8 kB is 1: about a minute of one core. A guess.
 _MAX_COST = 5_000_000.0
 _CONNECT_S = 5
-_MAX_VALUE_CHARS = 60
 
 _TOO_MUCH = """
 SELECT CASE
@@ -103,19 +103,10 @@ class PostgresReader:
             ).fetchall():
                 each: dict[str, Any] = {"name": column, "type": kind, "comment": told or ""}
                 if kind.startswith(("text", "character")) and not is_secret(column):
-                    each.update(self._values(name, column, most_values))
+                    each.update(text_values(self._connection.execute, name, column, most_values))
                 columns.append(each)
             tables.append({"name": name, "columns": columns, "key": self._key(number), "comment": comment or ""})
         return {"tables": tables, "keys": self._foreign_keys()}
-
-    def _values(self, table: str, column: str, most: int) -> dict[str, Any]:
-        names = psycopg.sql.SQL("SELECT DISTINCT {0} FROM {1} WHERE length({0}) <= {2} LIMIT {3}")
-        longer = psycopg.sql.SQL("SELECT 1 FROM {1} WHERE length({0}) > {2} LIMIT 1")
-        parts = (psycopg.sql.Identifier(column), psycopg.sql.Identifier(table), _MAX_VALUE_CHARS, most + 1)
-        found = self._connection.execute(names.format(*parts)).fetchall()
-        # Longer ones are values, too.
-        complete = len(found) <= most and self._connection.execute(longer.format(*parts)).fetchone() is None
-        return {"values": [value for (value,) in found[:most]], "complete": complete}
 
     def _key(self, table: int) -> list[str]:
         return [

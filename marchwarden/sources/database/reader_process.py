@@ -41,9 +41,9 @@ class Rows:
     more: bool
 
 
-async def describe(database: Database, seconds: float = DESCRIBE_S) -> Schema | Failure:
+async def describe(database: Database) -> Schema | Failure:
     """Return the tables that may be read, or the failure. Only cancellation passes through."""
-    told = await _run(_job(database, "describe", seconds, most_values=_MOST_VALUES))
+    told = await _run(_job(database, "describe", DESCRIBE_S, most_values=_MOST_VALUES))
     return told if isinstance(told, Failure) else Schema.of(told, database.tables)
 
 

@@ -10,9 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from marchwarden.sources.database.schema import is_secret
+from marchwarden.sources.database.text_values import quoted, text_values
 
-# Characters of a value that questions may name. A guess.
-_MAX_VALUE_CHARS = 60
 # Instructions of SQLite's machine between two looks at the clock.
 _STEPS = 10_000
 # Bytes of a value or a row, and of a statement. Guesses.
@@ -88,36 +87,19 @@ class SqliteReader:
         ).fetchall()
         tables, keys = [], []
         for (name,) in names:
-            info = ask(f"PRAGMA table_info({_quoted(name)})").fetchall()
+            info = ask(f"PRAGMA table_info({quoted(name)})").fetchall()
             columns = [{"name": each[1], "type": each[2] or ""} for each in info]
             for column in columns:
-                column.update(self._values(name, column["name"], most_values))
+                if not is_secret(column["name"]):
+                    # A column of SQLite may hold values of any type.
+                    texts = "typeof({0}) = 'text' AND "
+                    column.update(text_values(ask, name, column["name"], most_values, where=texts))
             tables.append({"name": name, "columns": columns, "key": [each[1] for each in info if each[5]]})
-            for key in ask(f"PRAGMA foreign_key_list({_quoted(name)})").fetchall():
+            for key in ask(f"PRAGMA foreign_key_list({quoted(name)})").fetchall():
                 keys.append([name, key[3], key[2], key[4] or _first_key(ask, key[2])])
         return {"tables": tables, "keys": keys}
 
-    def _values(self, table: str, column: str, most: int) -> dict[str, Any]:
-        if is_secret(column):
-            return {}
-        name = _quoted(column)
-        texts = f"FROM {_quoted(table)} WHERE typeof({name}) = 'text' AND length({name})"
-        found = self._connection.execute(
-            f"SELECT DISTINCT {name} {texts} <= {_MAX_VALUE_CHARS} LIMIT {most + 1}"
-        ).fetchall()
-        # Longer ones are values, too.
-        complete = (
-            len(found) <= most
-            and self._connection.execute(f"SELECT 1 {texts} > {_MAX_VALUE_CHARS} LIMIT 1").fetchone() is None
-        )
-        return {"values": [value for (value,) in found[:most]], "complete": complete}
-
 
 def _first_key(ask: Any, table: str) -> str:
-    info = ask(f"PRAGMA table_info({_quoted(table)})").fetchall()
+    info = ask(f"PRAGMA table_info({quoted(table)})").fetchall()
     return next((each[1] for each in info if each[5]), "")
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'

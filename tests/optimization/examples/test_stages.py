@@ -28,7 +28,7 @@ from marchwarden.ledger import Excerpt
 from marchwarden.lm import Model
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import ScriptedEngine
-from marchwarden.optimization.examples.example_scoring import Connect, ExampleScore, StageReport, mean_interval
+from marchwarden.optimization.examples.example_scoring import Connect, ExampleScore, StageReport
 from marchwarden.optimization.examples.labelled_web import LabelledWeb, labelled_web
 from marchwarden.optimization.examples.stage_example import Example
 from marchwarden.optimization.stage_sets import STAGE_SETS, score_stage
@@ -651,13 +651,6 @@ def test_a_stage_without_a_set_is_refused_with_those_that_have_one(settings: Set
 def test_labels_that_say_nothing_of_a_stage_give_an_empty_report(settings: Settings) -> None:
     report = run(settings, "discoveries", WEIGHT)
     assert (report.examples, report.score, report.interval, report.valid_rate) == ([], None, None, None)
-
-
-@pytest.mark.parametrize(("values", "interval"), [([], None), ([0.5], (0.5, 0.5)), ([1.0] * 9, (1.0, 1.0))])
-def test_the_interval_of_a_mean_is_as_wide_as_its_values_differ(
-    values: list[float], interval: tuple[float, float] | None
-) -> None:
-    assert mean_interval(values) == interval
 
 
 @pytest.mark.parametrize("stage", STAGE_SETS)

@@ -312,7 +312,6 @@ def test_only_html_is_looked_at_for_a_bot_check() -> None:
 
 # Walls that are none, and walls after a long teaser
 
-LOGIN_BOX = "<form><p>Log in <input type='password'> Forgot password?</p></form>"
 PROSE = ARTICLE  # about 400 characters
 
 

@@ -14,6 +14,7 @@ import pytest
 from marchwarden.corpus.documents import kind_of
 from marchwarden.observations import Failure, Page
 from marchwarden.reading.files.kinds import ENDINGS, NOTEBOOK, ODP, ODS, ODT, PPTX, XLSX
+from marchwarden.reading.files.office.shown_text import raised
 from marchwarden.reading.media_types import media_type
 from marchwarden.reading.page import read_page
 from tests.http.packed import packed
@@ -269,6 +270,11 @@ def test_a_slide_is_its_title_its_texts_and_its_notes() -> None:
     found = read_page(body, url="https://example.org/talk.pptx", content_type=PPTX)
     assert isinstance(found, Page)
     assert {each.place for each in found.passages} == {None}
+
+
+@pytest.mark.parametrize(("text", "shown"), [("4", "^4"), ("-4", "^-4"), ("−4", "^−4"), ("th", "th"), ("", "")])
+def test_an_exponent_of_an_office_file_does_not_read_as_further_digits(text: str, shown: str) -> None:
+    assert raised(text) == shown
 
 
 # OpenDocument

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from marchwarden.observations import Page
-from marchwarden.reading.files.pdf import PdfContent, read_pdf
+from marchwarden.reading.files.content import FileContent
+from marchwarden.reading.files.pdf import read_pdf
 from marchwarden.reading.page import read_page
 from tests.reading.pages import pdf_pages
 
@@ -31,7 +32,7 @@ RIGHT = [
 
 def blocks(*pages: list[Shown], info: str = "") -> list[tuple[str, str]]:
     content = read_pdf(pdf_pages(*pages, info=info))
-    assert isinstance(content, PdfContent)
+    assert isinstance(content, FileContent)
     return [(block.kind, " ".join(block.text.split())) for block in content.blocks]
 
 
@@ -114,7 +115,7 @@ def test_a_table_goes_on_over_a_page_end_with_the_names_of_its_columns() -> None
     first = column(LEFT) + row(80, "Crop", "Sown in", "Yield") + row(66, "Peas", "March", "4 kg")
     second = row(740, "Beans", "May", "6 kg") + row(726, "Leeks", "April", "9 kg") + column(RIGHT, top=690)
     content = read_pdf(pdf_pages(first, second))
-    assert isinstance(content, PdfContent)
+    assert isinstance(content, FileContent)
     rows = [(block.text, block.header, block.shown) for block in content.blocks if block.kind == "row"]
     assert rows == [
         ("Crop | Sown in | Yield", None, False),
@@ -130,7 +131,7 @@ def row(y: float, *cells: str, size: float = 10, apart: float = 140) -> list[Sho
 
 def rows_of(*pages: list[Shown]) -> list[tuple[str, str | None, bool]]:
     content = read_pdf(pdf_pages(*pages))
-    assert isinstance(content, PdfContent)
+    assert isinstance(content, FileContent)
     return [(block.text, block.header, block.shown) for block in content.blocks if block.kind == "row"]
 
 
@@ -245,11 +246,11 @@ def test_the_mark_of_a_note_does_not_join_a_number() -> None:
 def test_a_title_that_is_the_name_of_a_file_gives_way_to_the_largest_line(declared: str) -> None:
     shown = [(72.0, 740.0, 18.0, "Peas and beans"), *column(LEFT)]
     content = read_pdf(pdf_pages(shown, info=f"/Title ({declared})"))
-    assert isinstance(content, PdfContent)
+    assert isinstance(content, FileContent)
     assert content.title == "Peas and beans"
 
 
 def test_a_declared_title_is_kept() -> None:
     content = read_pdf(pdf_pages(column(LEFT), info="/Title (Garden Letters)"))
-    assert isinstance(content, PdfContent)
+    assert isinstance(content, FileContent)
     assert content.title == "Garden Letters"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.leftward import Letter, lines_of, text_of
-from marchwarden.reading.files.pdf import PdfContent, read_pdf
+from marchwarden.reading.files.pdf import read_pdf
 
 FOLDER = Path(__file__).with_name("typeset")
 
@@ -28,9 +29,9 @@ HEBREW = [
 ]
 
 
-def content(name: str) -> PdfContent:
+def content(name: str) -> FileContent:
     found = read_pdf((FOLDER / name).read_bytes())
-    assert isinstance(found, PdfContent)
+    assert isinstance(found, FileContent)
     return found
 
 

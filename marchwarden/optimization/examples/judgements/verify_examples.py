@@ -20,9 +20,10 @@ from typing import Any
 
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.observations import shortened
 from marchwarden.optimization.examples.labelled_web import LabelledWeb
 from marchwarden.optimization.examples.ledgers import filled
-from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words, shortened
+from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, in_words
 from marchwarden.optimization.examples.wording import clause, sentences_of, stands_alone
 from marchwarden.stages.synthesize import Claim, usable_excerpts
 from marchwarden.stages.verify_claims import VERIFY, Judgement, Verdict, VerifyGiven

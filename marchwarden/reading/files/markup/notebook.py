@@ -18,7 +18,7 @@ from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.markup.markdown_text import markdown_markup
 from marchwarden.reading.files.markup.rendered import rendered_blocks
 from marchwarden.reading.text_blocks import Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible, visible_line
 
 # Characters of one output that are read: logs and arrays can be endless. A guess.
 _MAX_OUTPUT_CHARS = 20_000
@@ -45,7 +45,7 @@ def read_notebook(body: bytes, content_type: str | None) -> FileContent | Failur
     blocks = tuple(first_blocks(_blocks(cells, links)))
     return FileContent(
         blocks,
-        title=(" ".join(visible(title).split()) or None) if isinstance(title, str) else None,
+        title=(visible_line(title) or None) if isinstance(title, str) else None,
         author=", ".join(name for name in authors if isinstance(name, str)) or None,
         links=tuple(links),
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from marchwarden.reading.files.archive import Archive
+from marchwarden.reading.files.archive import DC, Archive
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.html.dates import as_date
-from marchwarden.text.invisible import visible
+from marchwarden.reading.text_blocks import Block
+from marchwarden.text.invisible import visible_line
 
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 
 
@@ -20,6 +21,10 @@ class CoreProperties:
     created: date | None = None
     modified: date | None = None
 
+    def of(self, blocks: tuple[Block, ...]) -> FileContent:
+        """Return the content of a file with these properties."""
+        return FileContent(blocks, title=self.title, author=self.author, created=self.created, modified=self.modified)
+
 
 def core_properties(archive: Archive) -> CoreProperties:
     """Return what the file states of itself. Raises Unpackable."""
@@ -27,7 +32,7 @@ def core_properties(archive: Archive) -> CoreProperties:
         return CoreProperties()
     core = archive.xml("docProps/core.xml")
     title, author, created, modified = (
-        " ".join(visible(core.findtext(name) or "").split())
-        for name in (f"{_DC}title", f"{_DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
+        visible_line(core.findtext(name) or "")
+        for name in (f"{DC}title", f"{DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
     )
     return CoreProperties(title or None, author or None, as_date(created), as_date(modified))

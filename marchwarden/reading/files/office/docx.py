@@ -6,41 +6,29 @@ Own code beside python-docx: it leaves out inserted text (tracked changes), cont
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.files.archive import Archive, Unpackable, number_in
+from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
-from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.reading.files.office.shown_text import raised, shown_lines
+from marchwarden.reading.files.tabular.rows import table_blocks
+from marchwarden.reading.text_blocks import MAX_CELL_CHARS, Block, BlockKind, first_blocks
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
-
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Deleted text, text that was moved elsewhere, and the second copy for programs that can't show the first.
 _NOT_SHOWN = frozenset(
     {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 )
-# Characters: a table with a longer cell only arranges text. A guess, the same as for HTML.
-_MAX_CELL_CHARS = 400
-_CELL_GAP = " | "
+# Columns that one cell spans. A guess that bounds the work.
+_MAX_SPAN = 50
 
 
-@dataclass(frozen=True)
-class DocxContent:
-    blocks: tuple[Block, ...]
-    title: str | None
-    author: str | None
-    created: date | None
-    modified: date | None
-
-
-def read_docx(body: bytes) -> DocxContent | Failure:
+def read_docx(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read the visible text of a document: nothing that was deleted or hidden."""
     try:
         archive = Archive(body)
@@ -56,8 +44,7 @@ def read_docx(body: bytes) -> DocxContent | Failure:
         blocks = list(first_blocks(_blocks(archive.xml("word/document.xml"), kinds)))
         if "word/footnotes.xml" in archive:
             blocks += first_blocks(_blocks(archive.xml("word/footnotes.xml"), kinds))
-        facts = core_properties(archive)
-        return DocxContent(tuple(blocks), facts.title, facts.author, facts.created, facts.modified)
+        return core_properties(archive).of(tuple(blocks))
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the document can't be read: {error}")
 
@@ -93,9 +80,7 @@ def _text(element: _Element) -> str:
         if is_hidden or each.tag in _NOT_SHOWN:
             walk.skip_subtree()
         elif is_run and _value(each.find(f"{_W}rPr/{_W}vertAlign")) == "superscript":
-            raised = "".join(part.text or "" for part in each.iter(f"{_W}t"))
-            # An exponent would read as further digits: 10 to the fourth as 104.
-            pieces.append(f"^{raised}" if raised[:1].isdigit() or raised[:1] in tuple("-−+") else raised)
+            pieces.append(raised("".join(part.text or "" for part in each.iter(f"{_W}t"))))
             walk.skip_subtree()
         elif each.tag == f"{_W}t":
             pieces.append(each.text or "")
@@ -105,17 +90,13 @@ def _text(element: _Element) -> str:
             pieces.append(" ")
         elif each.tag == f"{_W}noBreakHyphen":
             pieces.append("-")
-    lines = (line.strip() for line in visible("".join(pieces)).split("\n"))
-    return "\n".join(line for line in lines if line)
+    return shown_lines("".join(pieces))
 
 
 def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
-    """Yield a block for each row, with the cells that name its columns.
-
-    A table that only arranges text, or holds other tables, is read cell by cell.
-    """
+    """Yield a block for each row; a table that only arranges text, or holds other tables, is read cell by cell."""
     rows = [_children_of(row, "tc") for row in _children_of(table, "tr")]
-    arranges = table.find(f".//{_W}tbl") is not None or any(len(row) < 2 for row in rows)
+    arranges = table.find(f".//{_W}tbl") is not None or all(len(row) < 2 for row in rows)
     # The text of a cell that spans several rows or columns is repeated in each of them.
     texts: list[list[str]] = []
     for row in [] if arranges else rows:
@@ -128,24 +109,17 @@ def _table(table: _Element, kinds: dict[str, BlockKind]) -> Iterator[Block]:
             columns = number_in(_value(cell.find(f"{_W}tcPr/{_W}gridSpan")), _MAX_SPAN)
             spread += [text] * (columns if columns is not None and len(row) > 1 else 1)
         texts.append(spread)
-    if arranges or any(len(cell) > _MAX_CELL_CHARS for row in texts for cell in row):
+    if arranges or any(len(cell) > MAX_CELL_CHARS for row in texts for cell in row):
         for row in rows:
             for cell in row:
                 yield from _blocks(cell, kinds)
         return
     look = table.find(f"{_W}tblPr/{_W}tblLook")
-    has_names = table.find(f"{_W}tr/{_W}trPr/{_W}tblHeader") is not None or (
-        look is not None and look.get(f"{_W}firstRow") == "1"
-    )
-    names = _CELL_GAP.join(texts[0]) if len(texts) > 1 and has_names else None
-    for number, row in enumerate(texts):
-        if any(row):
-            is_head = names is not None and number == 0
-            yield Block("row", _CELL_GAP.join(row).strip(), header=None if is_head else names, shown=not is_head)
-
-
-# Columns that one cell spans. A guess that bounds the work.
-_MAX_SPAN = 50
+    if table.find(f"{_W}tr/{_W}trPr/{_W}tblHeader") is not None:
+        has_names: bool | None = True
+    else:  # Word marks the first row of every new table as special, so that a 1 says nothing
+        has_names = False if look is not None and look.get(f"{_W}firstRow") in ("0", "false") else None
+    yield from table_blocks(texts, has_names=has_names)
 
 
 def _children_of(parent: _Element, name: str) -> list[_Element]:

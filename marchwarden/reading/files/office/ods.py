@@ -20,7 +20,7 @@ from marchwarden.reading.files.office.odt import (
 )
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.text_blocks import Block
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -39,7 +39,7 @@ def _blocks(reader: OpenDocument, content: _Element) -> Iterator[Block]:
     tables = content.findall(f"{TABLE}table")
     sheets = [table for table in tables if table.get(f"{TABLE}style-name") not in hidden]
     for sheet in sheets:
-        heading = " ".join(visible(sheet.get(f"{TABLE}name", "")).split())
+        heading = visible_line(sheet.get(f"{TABLE}name", ""))
         if heading and len(sheets) > 1:
             yield Block("heading", heading)
         yield from table_blocks(_rows(reader, sheet))

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable, number_in
+from marchwarden.reading.files.archive import DC, Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
+from marchwarden.reading.files.office.shown_text import raised, shown_lines
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.html.dates import as_date
-from marchwarden.reading.text_blocks import Block, BlockKind, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.reading.text_blocks import MAX_CELL_CHARS, Block, BlockKind, first_blocks
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -25,7 +26,6 @@ OFFICE, TEXT, TABLE, STYLE, DRAW, PRESENTATION = (
     _NS % name for name in ("office", "text", "table", "style", "drawing", "presentation")
 )
 _META = _NS % "meta"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 # Deleted text, comments, hidden text, tables of contents, forms, and names that programs give to pictures.
 NOT_SHOWN = frozenset(
     {
@@ -43,8 +43,6 @@ NOT_SHOWN = frozenset(
         _NS % "svg-compatible" + "desc",
     }
 )
-# Characters: a table with a longer cell only arranges text. A guess, the same as for HTML.
-_MAX_CELL_CHARS = 400
 # Times that a cell or row, or blanks, are repeated: a file may claim billions. A guess.
 MAX_REPEATED = 50
 
@@ -75,15 +73,15 @@ def read_open_document(
         return Failure(FailureKind.NO_TEXT, f"the {name} can't be read: {error}")
 
     def fact(name: str) -> str:
-        return "" if meta is None else " ".join(visible(meta.findtext(f".//{name}") or "").split())
+        return "" if meta is None else visible_line(meta.findtext(f".//{name}") or "")
 
     return FileContent(
         (*blocks, *notes),
-        title=fact(f"{_DC}title") or None,
-        author=fact(f"{_META}initial-creator") or fact(f"{_DC}creator") or None,
-        language=fact(f"{_DC}language") or None,
-        published=as_date(fact(f"{_META}creation-date")),
-        modified=as_date(fact(f"{_DC}date")),
+        title=fact(f"{DC}title") or None,
+        author=fact(f"{_META}initial-creator") or fact(f"{DC}creator") or None,
+        language=fact(f"{DC}language") or None,
+        created=as_date(fact(f"{_META}creation-date")),
+        modified=as_date(fact(f"{DC}date")),
         is_prose=kind != "spreadsheet",
     )
 
@@ -149,15 +147,13 @@ class OpenDocument:
         """Return the visible characters of a paragraph, without blank lines."""
         pieces: list[str] = []
         self._collect(element, pieces)
-        lines = (" ".join(line.split()) for line in visible("".join(pieces)).split("\n"))
-        return "\n".join(line for line in lines if line)
+        return shown_lines("".join(pieces))
 
     def _collect(self, element: _Element, pieces: list[str]) -> None:
         # libxml2 refuses more than 256 levels, so that this ends.
         text = " ".join((element.text or "").split("\n"))
         is_raised = element.get(f"{TEXT}style-name", "") in self._raised
-        # An exponent would read as further digits: 10 to the fourth as 104.
-        pieces.append(f"^{text}" if is_raised and text[:1].isdigit() else text)
+        pieces.append(raised(text) if is_raised else text)
         for child in element:
             if child.tag == f"{TEXT}s":
                 pieces.append(" " * count_of(child, f"{TEXT}c"))
@@ -177,7 +173,7 @@ class OpenDocument:
         cells = [[cell for cell in row if cell.tag.endswith("table-cell")] for row in own]
         arranges = table.find(f".//{TABLE}table") is not None or all(len(row) < 2 for row in cells)
         rows = [] if arranges else self._spread(cells)
-        if arranges or any(len(text) > _MAX_CELL_CHARS for row in rows for text in row):
+        if arranges or any(len(text) > MAX_CELL_CHARS for row in rows for text in row):
             for row in cells:
                 for cell in row:
                     yield from self.blocks(cell, "paragraph")

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable
+from marchwarden.reading.files.archive import RELATION, Archive, Unpackable
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
+from marchwarden.reading.files.office.shown_text import raised, shown_lines
 from marchwarden.reading.files.tabular.rows import table_blocks
 from marchwarden.reading.text_blocks import Block, first_blocks
-from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 # Placeholders that repeat themselves on every slide.
 _REPEATED = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
@@ -41,13 +41,13 @@ def read_pptx(body: bytes, content_type: str | None) -> FileContent | Failure:
         facts = core_properties(archive)
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the presentation can't be read: {error}")
-    title = facts.title if (facts.title or "").lower() not in _NO_TITLES else None
-    return FileContent(blocks, title, facts.author, None, facts.created, facts.modified)
+    content = facts.of(blocks)
+    return replace(content, title=None) if (facts.title or "").lower() in _NO_TITLES else content
 
 
 def _blocks(archive: Archive) -> Iterator[Block]:
     path = "ppt/presentation.xml"
-    slides = [each.get(_RELATION) for each in archive.xml(path).iterfind(f"{_P}sldIdLst/{_P}sldId")]
+    slides = [each.get(RELATION) for each in archive.xml(path).iterfind(f"{_P}sldIdLst/{_P}sldId")]
     parts = {each.get("Id"): name for each, name in _parts(archive, path)}
     read: set[str] = set()
     for number, relation in enumerate(slides, 1):
@@ -123,11 +123,9 @@ def _text(paragraph: _Element) -> str:
         text = each.text or ""
         if facts is not None and facts.get("strike", "noStrike") != "noStrike":
             continue
-        # An exponent would read as further digits: 10 to the fourth as 104.
         is_raised = facts is not None and facts.get("baseline", "0")[:1] not in ("0", "-")
-        pieces.append(f"^{text}" if is_raised and text[:1].isdigit() else text)
-    lines = (" ".join(line.split()) for line in visible("".join(pieces)).split("\n"))
-    return "\n".join(line for line in lines if line)
+        pieces.append(raised(text) if is_raised else text)
+    return shown_lines("".join(pieces))
 
 
 def _table(table: _Element) -> Iterator[Block]:

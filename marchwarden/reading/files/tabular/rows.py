@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from marchwarden.reading.text_blocks import CELL_GAP, Block, join_cells
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 # A number or date, with a sign, unit or currency: no name of a column. Years can name columns.
 _VALUE = re.compile(r"[^\w]*\d[\d\s.,:/'+-]*[^\W\d_]{0,3}[^\w]*", re.ASCII)
@@ -30,7 +30,7 @@ def table_blocks(rows: Iterable[Sequence[str]], *, has_names: bool | None = None
     waiting: Sequence[str] | None = None
     is_first = True
     for raw in rows:
-        texts = [" ".join(visible(cell).split()) for cell in raw[:MAX_COLUMNS]]
+        texts = [visible_line(cell) for cell in raw[:MAX_COLUMNS]]
         while texts and not texts[-1]:
             texts.pop()
         filled = sum(map(bool, texts))

@@ -10,17 +10,17 @@ import io
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
-from marchwarden.reading.files.archive import Archive, Unpackable, number_in
+from marchwarden.reading.files.archive import RELATION, Archive, Unpackable, number_in
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.office.core_properties import core_properties
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
 from marchwarden.reading.text_blocks import Block, first_blocks
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -30,7 +30,6 @@ _MAX_MERGED = 1_000
 # Strings and formats that a file may hold. A guess: each takes a hundred bytes.
 _MAX_STRINGS = 2_000_000
 
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_RELATION = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _PLACE = re.compile(r"([A-Z]{1,3})\d{1,7}")
@@ -57,7 +56,7 @@ def read_xlsx(body: bytes, content_type: str | None) -> FileContent | Failure:
         facts = core_properties(archive)
     except Unpackable as error:
         return Failure(FailureKind.NO_TEXT, f"the workbook can't be read: {error}")
-    return FileContent(blocks, facts.title, facts.author, None, facts.created, facts.modified, is_prose=False)
+    return replace(facts.of(blocks), is_prose=False)
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,11 @@ def _blocks(archive: Archive) -> Iterator[Block]:
     )
     sheets = [each for each in root.iterfind("{*}sheets/{*}sheet") if each.get("state", "visible") == "visible"]
     for sheet in sheets:
-        target = parts.get(sheet.get(_RELATION) or sheet.get(_STRICT_RELATION), "")
+        target = parts.get(sheet.get(RELATION) or sheet.get(_STRICT_RELATION), "")
         name = posixpath.normpath(target.lstrip("/") if target[:1] == "/" else f"xl/{target}")
         if name not in archive or "worksheets" not in name:  # a sheet that is only a chart
             continue
-        heading = " ".join(visible(sheet.get("name", "")).split())
+        heading = visible_line(sheet.get("name", ""))
         if heading and len(sheets) > 1:
             yield Block("heading", heading)
         yield from table_blocks(_rows(archive.read(name), book))

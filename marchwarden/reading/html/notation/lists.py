@@ -15,7 +15,7 @@ _UNNUMBERED = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\W{0,2}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.):]|\W?\d")
-_AROUND = frozenset({"nav", "header", "footer", "aside", "form"})
+BOILERPLATE_TAGS = frozenset({"nav", "header", "footer", "aside", "form"})
 # A list with a larger share of links is a menu or a table of contents. A guess.
 _MAX_LINK_SHARE = 0.5
 # Texts of a list that this share is measured on, and lists of a page. Guesses that bound the time.
@@ -43,7 +43,11 @@ def number_items(tree: HtmlElement) -> None:
     for listing in islice(tree.iter("ol"), _MAX_LISTS):
         style = f"{listing.get('style') or ''} {listing.get('class') or ''} {listing.get('role') or ''}"
         items = [child for child in listing if child.tag == "li"]
-        if _UNNUMBERED.search(style) or not items or any(above.tag in _AROUND for above in listing.iterancestors()):
+        if (
+            _UNNUMBERED.search(style)
+            or not items
+            or any(above.tag in BOILERPLATE_TAGS for above in listing.iterancestors())
+        ):
             continue
         length = sum(map(text_length, islice(listing.itertext(), _MAX_TEXTS)))
         links = islice(listing.iter("a"), _MAX_TEXTS)

@@ -19,7 +19,6 @@ _TAG_OF_ROLE = {
     "cell": "td",
     "gridcell": "td",
 }
-_CELLS = frozenset({"td", "th"})
 # Elements of a page that become parts of tables. A guess that bounds the time.
 _MAX_PARTS = 20_000
 # Cells of a row that are looked at. A guess that bounds the time.

@@ -13,7 +13,7 @@ from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.services.scholarly.work_records import WorkRecord, no_answer, page_of_records
 from marchwarden.reading.services.scholarly.xml_trees import parse_xml
 from marchwarden.reading.text_blocks import Block
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 from marchwarden.text.works import arxiv_paper_of, identified
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -50,13 +50,13 @@ class ArxivEntry:
         if paper is None:
             return None
         first = as_date(self.published)
-        summary = " ".join(visible(self.summary).split())
+        summary = visible_line(self.summary)
         name = f"{paper.id}v{paper.version}" if paper.version else paper.id
         is_withdrawn = any(map(_WITHDRAWN.search, (self.comment or "", self.summary.strip())))
         return WorkRecord(
             source="arxiv",
             url=f"https://arxiv.org/abs/{paper.id}v{paper.version or 1}",
-            title=" ".join(visible(self.title).split()),
+            title=visible_line(self.title),
             work=identified(
                 Work(
                     doi=self.doi,

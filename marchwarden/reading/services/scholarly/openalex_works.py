@@ -18,7 +18,7 @@ from marchwarden.reading.services.scholarly.work_records import (
     title_line,
 )
 from marchwarden.reading.text_blocks import Block
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 from marchwarden.text.works import DOI_RESOLVER, arxiv_paper_of, identified
 
 # Positions of words in an abstract, beyond which an index is damaged. A guess.
@@ -102,4 +102,4 @@ def _abstract(index: object) -> str:
         for place in (places if isinstance(places, list) else ())
         if isinstance(place, int) and 0 <= place <= _MAX_POSITION
     }
-    return " ".join(visible(" ".join(words[place] for place in sorted(words))).split())
+    return visible_line(" ".join(words[place] for place in sorted(words)))

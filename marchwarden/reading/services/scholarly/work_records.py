@@ -18,7 +18,7 @@ from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.html.retraction import standing_of
 from marchwarden.reading.passages import with_text
 from marchwarden.reading.text_blocks import Block
-from marchwarden.text.invisible import visible
+from marchwarden.text.invisible import visible_line
 from marchwarden.text.works import DOI_RESOLVER
 
 # References of a work that are kept as links. A guess: reviews have hundreds.
@@ -98,7 +98,7 @@ def title_line(markup: object) -> str:
     text = markup if isinstance(markup, str) else ""
     plain = _JATS.sub(r"\1", text)
     tree = parse(f"<html><body>{plain}</body></html>") if _TAG.search(text) or "&" in text else None
-    return " ".join(visible(text if tree is None else "".join(tree.itertext())).split())
+    return visible_line(text if tree is None else "".join(tree.itertext()))
 
 
 def abstract_blocks(markup: object) -> tuple[Block, ...]:
@@ -106,7 +106,7 @@ def abstract_blocks(markup: object) -> tuple[Block, ...]:
     if not isinstance(markup, str) or not markup.strip():
         return ()
     if not _TAG.search(markup):
-        parts = (" ".join(visible(part).split()) for part in re.split(r"\n\s*\n", markup))
+        parts = (visible_line(part) for part in re.split(r"\n\s*\n", markup))
         return tuple(Block("paragraph", part) for part in parts if part)
     markup = _HEADING.sub(r"\1h4", _JATS.sub(r"\1", markup))
     tree = parse(f"<html><body><main>{markup}</main></body></html>")
