@@ -130,6 +130,8 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_AGGREGATES[type(node)]} {_words_of(node.this)}"
     if isinstance(node, exp.Literal):
         return node.name
+    if isinstance(node, exp.Extract):
+        return f"{node.this.name.lower()} of {_words_of(node.expression)}"
     if isinstance(node, exp.Neg):
         return f"-{_words_of(node.this)}"
     if isinstance(node, exp.And | exp.Or):

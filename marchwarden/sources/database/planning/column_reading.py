@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from marchwarden.sources.database.planning.condition_reading import YEAR, condition_on, has_value_after
-from marchwarden.sources.database.planning.draft import Unclear, holds_days
+from marchwarden.sources.database.planning.draft import Unclear, flag_of, holds_days
 from marchwarden.sources.database.planning.order_reading import top_by_column, top_of_table
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -77,6 +79,8 @@ def read_column(state: QuestionState, link: Link) -> None:
     if has_value_after(state):
         condition_on(state, link)
         return
+    if read_flag(state, link) or read_verb(state, link):
+        return
     if state.orders:
         state.orders = False
         state.order_by(state.pick_column(link), state.direction or "ASC", None)
@@ -119,8 +123,73 @@ def skip_preposition(state: QuestionState, link: Link) -> None:
     if following is None or value is None:
         return
     is_year = value.kind == "number" and YEAR.fullmatch(value.words) and all(map(holds_days, link.columns))
-    if (following.words == "of" and state.next_is("compare", ahead=1)) or (following.words == "in" and is_year):
+    is_period = value.kind == "period" and following.words in ("in", "on", "during", "of")
+    is_compared = following.words == "of" and state.next_is("compare", ahead=1)
+    if is_compared or is_period or (following.words == "in" and is_year):
         state.at += 1
+
+
+def read_flag(state: QuestionState, link: Link) -> bool:
+    """Read the words of a column that says yes or no as a condition: `who has not paid the fee`."""
+    if len(link.columns) != 1 or state.aggregates or state.orders or state.compares:
+        return False
+    column = link.columns[0]
+    literal = flag_of(column, is_set=not state.negated)
+    is_said = state.query.entities or state.counts or state.asks == "who" or state.head is not None
+    if literal is None or not is_said or (state.comes_behind("ask") and not state.query.entities):
+        return False
+    state.negated = False
+    if not any(each.column is column for each in state.query.conditions):
+        state.add_condition(column, "=", literal)
+    state.mode = "where"
+    return True
+
+
+def read_verb(state: QuestionState, link: Link) -> bool:
+    """Read a column that `who`, `when` or `how much` asks for, or that a verb names beside a value of it."""
+    if state.aggregates or state.orders or state.compares or state.negated:
+        return False
+    columns = [column for column in link.columns if column.is_number]
+    if state.next_is("top") and columns and not state.query.order:
+        phrase, behind = state.peek(), state.peek(1)
+        assert phrase is not None and phrase.phrase is not None
+        if not phrase.phrase.columns and (behind is None or behind.kind in ("cue", "period")):
+            state.at += 1  # `who earns the most`
+            state.order_by(state.pick_column(link), phrase.phrase.value, 1)
+            state.mode = "where"
+            return True
+    has_condition = any(each.column in link.columns for each in state.query.conditions)
+    is_part = link.is_form or not link.is_exact
+    if is_part and has_condition and state.asks != "when":
+        return True
+    if state.asks == "when" and not state.query.select:
+        state.query.select.append((pick_of(state, link, [c for c in link.columns if holds_days(c)]), ""))
+        return True
+    if state.amounts:
+        if not columns and is_part:
+            state.claims.append(link)
+        elif not state.query.select:
+            state.query.select.append((pick_of(state, link, columns), ""))
+            state.mode = "where"
+        elif is_part and state.query.select[0][0] in columns:
+            pass
+        else:
+            return False
+        return True
+    if state.asks == "who" and not state.query.select and not state.query.entities and not columns:
+        state.query.select.append((state.pick_column(link), ""))
+        state.mode = "where"
+        return True
+    if is_part and link.is_form and state.query.counted is not None:
+        state.claims.append(link)
+        return True
+    return False
+
+
+def pick_of(state: QuestionState, link: Link, columns: list[Column]) -> Column:
+    if not columns:
+        raise Unclear(f"it is not clear what “{link.words}” asks for")
+    return state.pick_column(replace(link, columns=tuple(columns))) if len(columns) > 1 else columns[0]
 
 
 def count_column(state: QuestionState, link: Link) -> None:

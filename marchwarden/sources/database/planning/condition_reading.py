@@ -28,7 +28,7 @@ def has_value_after(state: QuestionState) -> bool:
     if following.kind == "value" and state.mode == "select":
         # `which region is Kabul in`: a value of another column says no more of this one.
         return any(column in following.values for column in state.links[state.at - 1].columns)
-    if following.kind in ("value", "text", "number"):
+    if following.kind in ("value", "text", "number", "period"):
         return True
     if state.next_is("compare", "between", "average", "like", "starts", "ends"):
         return True
@@ -42,7 +42,8 @@ def condition_on(state: QuestionState, link: Link) -> None:
     column = pick_valued(state, link)
     state.last = column
     following = state.take()
-    if state.mode == "select" and not state.query.select and not state.query.entities and not state.counts:
+    is_asked = state.query.select or state.query.entities or state.counts or state.amounts
+    if state.mode == "select" and not is_asked and state.asks != "who" and state.head is None:
         raise Unclear("nothing is asked for before the first condition")
     state.mode = "where"
     if (phrase := following.phrase) is not None:
@@ -53,7 +54,7 @@ def condition_on(state: QuestionState, link: Link) -> None:
         elif cue == "compare":
             state.compares = (phrase.value, ())
             value = state.peek()
-            if value is None or value.kind not in ("number", "text", "value"):
+            if value is None or value.kind not in ("number", "text", "value", "period"):
                 raise Unclear("a comparison has no number")
             following = state.take()
         elif cue == "between":
@@ -74,6 +75,9 @@ def condition_on(state: QuestionState, link: Link) -> None:
         operator, state.negated = "!=", False
         if state.is_beside(column):
             raise Unclear(f"it is not clear which rows “not” excludes by {column.name}")
+    if following.period is not None:
+        state.add_period(column, operator, following.period)
+        return
     state.add_condition(column, operator, state.literal_of(following, column))
 
 
@@ -98,7 +102,24 @@ def read_value(state: QuestionState, link: Link) -> None:
         operator, state.negated = "!=", False
         if state.is_beside(column):
             raise Unclear(f"it is not clear which rows “not {link.words}” excludes")
+    if state.at == 1 or state.comes_behind("count", "ask", "where"):
+        state.head = state.head or column
     state.add_condition(column, operator, quote_text(link.values[column]))
+
+
+def read_period(state: QuestionState, link: Link) -> None:
+    """Read a day or a month beside no column: it is of the days of the table."""
+    assert link.period is not None
+    operator, words = state.compares or ("=", ())
+    if words and "date" not in words:
+        raise Unclear(f"it is not clear how “{link.words}” compares")
+    state.compares = None
+    if state.negated:
+        operator, state.negated = "!=", False
+    days = state.days_of(state.near_tables() if state.query.entities or state.tables else state.used_tables())
+    if len(days) != 1:
+        raise Unclear(f"it is not clear of which days “{link.words}” is")
+    state.add_period(days[0], operator, link.period)
 
 
 def column_of_value(state: QuestionState, link: Link) -> Column:
@@ -115,6 +136,11 @@ def column_of_value(state: QuestionState, link: Link) -> Column:
     if len(found) > 1:
         named = {table.name for table in state.tables}
         found = [column for column in found if column.table in named] or found
+    if len(found) > 1:
+        # `the phone number of Lumen`: of the table that has the column that is named.
+        beside = {each.columns[0].table for each in state.links if each.kind == "column" and len(each.columns) == 1}
+        own = [column for column in found if column.table in beside]
+        found = own if len(own) == 1 and not state.query.entities else found
     if len(found) > 1:
         nearest = [each.name for each in reversed(state.query.entities)]
         for name in nearest:

@@ -35,7 +35,7 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
 
 def _plan_by_words(question: str, schema: Schema, dialect: str) -> str | NotPlanned:
     try:
-        links = link_question(question, SchemaNames(schema))
+        links = link_question(question, SchemaNames(schema, question))
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
     try:

@@ -6,11 +6,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from typing import Literal, TypeAlias
 
-import Stemmer
-
+from marchwarden.sources.database.planning.everyday.periods import Period, read_period
+from marchwarden.sources.database.planning.everyday.word_relations import (
+    measured_columns,
+    related_columns,
+    related_tables,
+)
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
 from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
@@ -22,8 +27,12 @@ _TOKEN = re.compile(
 _MAX_VALUE_WORDS, _MAX_NAME_WORDS = 8, 6
 # Characters of a prefix that is enough for a name that is an abbreviation: `indep` for independence. A guess.
 _MIN_PREFIX_CHARS = 4
+# Characters of a word that may be a form of a value's word. A guess: shorter ones are codes.
+_MIN_FORM_CHARS = 4
+# What may stand before the first word of a value.
+_OPENING = " \t\n'\"“‘`(["
 
-Kind: TypeAlias = Literal["cue", "table", "column", "value", "number", "text"]
+Kind: TypeAlias = Literal["cue", "table", "column", "value", "number", "text", "period"]
 
 
 @dataclass(frozen=True)
@@ -42,22 +51,23 @@ class Link:
     """The value as each of its columns spells it."""
     is_exact: bool = True
     """False where the words are only a part of the names that they are linked to."""
+    is_form: bool = False
+    """True where the words are another form of the names or values, such as a plural, or a synonym of them."""
+    period: Period | None = None
 
 
 @dataclass(frozen=True)
 class Token:
     text: str
     kind: str
-    stem: str
 
-    @property
+    @cached_property
     def lower(self) -> str:
         return self.text.lower().replace("’", "'")
 
-
-@lru_cache(maxsize=4_096)
-def stem_of(word: str) -> str:
-    return str(Stemmer.Stemmer("english").stemWord(word.lower()))
+    @cached_property
+    def stem(self) -> str:
+        return stem_of(self.text)
 
 
 def tokens_of(question: str) -> list[Token]:
@@ -67,7 +77,7 @@ def tokens_of(question: str) -> list[Token]:
         text = match[0][1:-1].strip() if kind == "quoted" else match[0]
         if kind == "word":
             text = re.sub(r"['’]s$", "", text)
-        found.append(Token(text, kind, stem_of(text.lower())))
+        found.append(Token(text, kind))
     return found
 
 
@@ -82,13 +92,18 @@ _STOP_STEMS = frozenset(map(stem_of, FILLERS))
 
 
 class SchemaNames:
-    """The names and values of a schema in the forms in which questions say them."""
+    """The names of a schema, and those of its values that a question may name, in the forms in which it says them."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, question: str) -> None:
+        self.all_tables = schema.tables
         self.tables: dict[tuple[str, ...], list[Table]] = defaultdict(list)
         self.columns: dict[tuple[str, ...], list[Column]] = defaultdict(list)
         self.parts: dict[tuple[str, ...], list[Column]] = defaultdict(list)
         self.values: dict[tuple[str, ...], dict[Column, str]] = defaultdict(dict)
+        self.forms: dict[tuple[str, ...], dict[Column, str | None]] = defaultdict(dict)
+        """Values by the stems of their words; None where a column has several of the same stems."""
+        # Most values begin as no word of the question does, and are passed over unread: a table may have 100,000.
+        begin = tuple({token.lower[:2] for token in tokens_within(question)})
         for table in schema.tables:
             for words in _variants(words_of_name(table.name)):
                 self.tables[words].append(table)
@@ -106,9 +121,17 @@ class SchemaNames:
                     self.columns[rest].append(column)
                 self._add_parts(column, stems, own)
                 for value in column.values:
-                    key = tuple(token.lower for token in tokens_of(value))
-                    if 0 < len(key) <= _MAX_VALUE_WORDS:
-                        self.values[key].setdefault(column, value)
+                    if begin and _begins(value, begin):
+                        self._add_value(column, value)
+
+    def _add_value(self, column: Column, value: str) -> None:
+        tokens = tokens_of(value)
+        if 0 < len(tokens) <= _MAX_VALUE_WORDS:
+            self.values[tuple(token.lower for token in tokens)].setdefault(column, value)
+            stems = tuple(token.stem for token in tokens)
+            known = self.forms[stems].setdefault(column, value)
+            if known is not None and known.lower() != value.lower():
+                self.forms[stems][column] = None
 
     def _add_parts(self, column: Column, stems: tuple[str, ...], table: tuple[str, ...]) -> None:
         """Add what is left of a column's name without its table's, and the names that begin or end it."""
@@ -128,6 +151,12 @@ class SchemaNames:
         for ending, tables in endings.items():
             if len(tables) == 1 and ending not in self.tables:
                 self.tables[ending].append(tables[0])
+
+
+def _begins(value: str, begin: tuple[str, ...]) -> bool:
+    """Return whether the first word of a value may begin so; True for one that begins with an unusual mark."""
+    bare = value.lower().lstrip(_OPENING)
+    return bare.startswith(begin) or (bare[:1] != "" and not bare[0].isalnum())
 
 
 def _variants(words: list[str]) -> Iterator[tuple[str, ...]]:
@@ -202,12 +231,41 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
         candidates.append((name[1], 3, name[0]))
     if value := _value(tokens, place, names):
         candidates.append((value[1], 4 if _is_name_like(tokens, place) else 1, value[0]))
+    if period := read_period([each.text for each in tokens], place):
+        words = " ".join(each.text for each in tokens[place : place + period[1]])
+        candidates.append((period[1], 0, Link("period", words, place, period=period[0])))
     if not candidates and token.lower in NUMBERS:
         return Link("number", NUMBERS[token.lower], place), 1
     if not candidates:
-        return None, 0
+        return _by_form(tokens, place, names)
     length, _, best = max(candidates, key=lambda each: (each[0], each[1]))
     return best, length
+
+
+def _by_form(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
+    """Return the values or names that the words say in another form: `engineers`, `hired`, `sold` of a sale."""
+    for length in range(min(_MAX_VALUE_WORDS, len(tokens) - place), 0, -1):
+        run = tokens[place : place + length]
+        if any(each.kind != "word" or len(each.text) < _MIN_FORM_CHARS for each in run[-1:]):
+            continue
+        found = {
+            column: value
+            for column, value in names.forms.get(tuple(each.stem for each in run), {}).items()
+            if value is not None
+        }
+        if found and not (length == 1 and run[0].lower in FILLERS):
+            words = " ".join(each.text for each in run)
+            return Link("value", words, place, columns=tuple(found), values=found, is_form=True), length
+    token = tokens[place]
+    if token.kind != "word" or token.lower in FILLERS:
+        return None, 0
+    if columns := measured_columns(token.stem, names.all_tables):
+        return Link("column", token.lower, place, columns=tuple(columns), is_exact=False, is_form=True), 1
+    if not token.lower.endswith(("ed", "ing")) and (tables := related_tables(token.stem, names.all_tables)):
+        return Link("table", token.lower, place, tables=tuple(tables), is_form=True), 1
+    if columns := related_columns(token.stem, names.all_tables):
+        return Link("column", token.lower, place, columns=tuple(columns), is_exact=False, is_form=True), 1
+    return None, 0
 
 
 def _is_name_like(tokens: list[Token], place: int) -> bool:

@@ -172,6 +172,10 @@ class StatementWriter:
                 table = self._name(each.column.table)
                 value = f"(SELECT AVG({self._name(each.column.name)}) FROM {table})"
             part = f"{self._column(each.column)} {each.operator} {value}"
+            if each.operator == "MONTH" and self.dialect == "sqlite":
+                part = f"{self._column(each.column)} LIKE '____-{int(value):02}-%'"
+            elif each.operator == "MONTH":
+                part = f"EXTRACT(MONTH FROM {self._column(each.column)}) = {value}"
             told += f" {each.joint} {part}" if told else part
         return f"({told})" if joints == {"OR"} and self.query.without else told
 

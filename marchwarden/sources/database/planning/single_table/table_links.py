@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from marchwarden.sources.database.planning.question_links import Token, stem_of, tokens_within
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
+from marchwarden.sources.database.planning.question_links import Token, tokens_within
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
 from marchwarden.sources.database.planning.single_table.typed_cells import Kind, read_cells
