@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import sqlglot
-
 from evals.database.comparing import summary
 from marchwarden.sources.database.allow_list import check_statement
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement

@@ -122,11 +122,17 @@ def skip_preposition(state: QuestionState, link: Link) -> None:
     following, value = state.peek(), state.peek(1)
     if following is None or value is None:
         return
-    is_year = value.kind == "number" and YEAR.fullmatch(value.words) and all(map(holds_days, link.columns))
-    is_period = value.kind == "period" and following.words in ("in", "on", "during", "of")
+    is_year = value.kind == "number" and YEAR.fullmatch(value.words) and is_when(link)
+    is_period = value.kind == "period" and following.words in ("in", "on", "during", "of") and is_when(link)
     is_compared = following.words == "of" and state.next_is("compare", ahead=1)
     if is_compared or is_period or (following.words == "in" and is_year):
         state.at += 1
+
+
+def is_when(link: Link) -> bool:
+    """Return whether words name a column of days, or one of years by what was done in them: `published`."""
+    done = link.words.endswith(("ed", "year")) and all(column.is_number for column in link.columns)
+    return done or any(map(holds_days, (*link.columns, *link.in_part)))
 
 
 def read_flag(state: QuestionState, link: Link) -> bool:
@@ -163,7 +169,9 @@ def read_verb(state: QuestionState, link: Link) -> bool:
     if is_part and has_condition and state.asks != "when":
         return True
     if state.asks == "when" and not state.query.select:
-        state.query.select.append((pick_of(state, link, [c for c in link.columns if holds_days(c)]), ""))
+        days = [column for column in (*link.columns, *link.in_part) if holds_days(column)]
+        years = [column for column in link.columns if is_when(link) and column.is_number]
+        state.query.select.append((pick_of(state, link, days or years), ""))
         return True
     if state.amounts:
         if not columns and is_part:
@@ -177,7 +185,8 @@ def read_verb(state: QuestionState, link: Link) -> bool:
             return False
         return True
     if state.asks == "who" and not state.query.select and not state.query.entities and not columns:
-        state.query.select.append((state.pick_column(link), ""))
+        texts = [column for column in link.columns if not column.is_time]
+        state.query.select.append((pick_of(state, link, texts), ""))
         state.mode = "where"
         return True
     if is_part and link.is_form and state.query.counted is not None:

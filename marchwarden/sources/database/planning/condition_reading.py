@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.sources.database.planning.draft import Unclear, is_name, quote_text
+from marchwarden.sources.database.planning.draft import Unclear, holds_days, is_name, quote_text
 from marchwarden.sources.database.planning.order_reading import read_top
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -28,7 +28,10 @@ def has_value_after(state: QuestionState) -> bool:
     if following.kind == "value" and state.mode == "select":
         # `which region is Kabul in`: a value of another column says no more of this one.
         return any(column in following.values for column in state.links[state.at - 1].columns)
-    if following.kind in ("value", "text", "number", "period"):
+    if following.kind == "period":
+        link = state.links[state.at - 1]
+        return any(map(holds_days, (*link.columns, *link.in_part)))
+    if following.kind in ("value", "text", "number"):
         return True
     if state.next_is("compare", "between", "average", "like", "starts", "ends"):
         return True
@@ -84,6 +87,12 @@ def condition_on(state: QuestionState, link: Link) -> None:
 def pick_valued(state: QuestionState, link: Link) -> Column:
     """Return the column of a condition: the one that has the value, where the words name several."""
     following = state.peek()
+    dated = following and (following.kind == "period" or YEAR.fullmatch(following.words))
+    if dated and not any(map(holds_days, link.columns)):
+        # `borrowed in April` means the day, `borrowed_on`, and not the borrower.
+        days = [column for column in link.in_part if holds_days(column)]
+        if len(days) == 1:
+            return days[0]
     if following and following.kind in ("value", "text") and len(link.columns) > 1:
         own = [column for column in link.columns if column in following.values]
         if len(own) == 1:

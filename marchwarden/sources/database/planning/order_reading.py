@@ -9,7 +9,8 @@ from marchwarden.sources.database.schema import Table
 
 
 def read_aggregate(state: QuestionState, name: str) -> None:
-    if state.mode == "select" or (name in ("AVG", "SUM") and state.groups):
+    is_last = state.at == len(state.links) and bool(state.query.select)  # `in total`, `on average`
+    if state.mode == "select" or is_last or (name in ("AVG", "SUM") and state.groups):
         state.aggregates.append(name)
     elif name in ("MAX", "MIN"):
         read_top(state, "top", "DESC" if name == "MAX" else "ASC", ())

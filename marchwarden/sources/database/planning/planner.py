@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
 from marchwarden.sources.database.planning.question_reader import read_question
-from marchwarden.sources.database.planning.single_table.table_planner import plan_over_table
+from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
 from marchwarden.sources.database.schema import Schema
 
@@ -25,7 +25,8 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
     if not schema.tables:
         return NotPlanned("it has no table that may be read")
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
-    if len(schema.tables) == 1:
+    # Where the name of the table says what its rows are, whatever else a question says has to be read, too.
+    if len(schema.tables) == 1 and (has_sums(schema.tables[0]) or not names_rows(schema.tables[0])):
         return plan_over_table(question, schema, dialect) or _plan_by_words(question, schema, dialect)
     planned = _plan_by_words(question, schema, dialect)
     if isinstance(planned, NotPlanned):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -54,6 +54,8 @@ class Link:
     is_form: bool = False
     """True where the words are another form of the names or values, such as a plural, or a synonym of them."""
     period: Period | None = None
+    in_part: tuple[Column, ...] = ()
+    """Columns of which the words name a part, beside those that they name in full."""
 
 
 @dataclass(frozen=True)
@@ -234,37 +236,45 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
     if period := read_period([each.text for each in tokens], place):
         words = " ".join(each.text for each in tokens[place : place + period[1]])
         candidates.append((period[1], 0, Link("period", words, place, period=period[0])))
+    if (form := _value_by_form(tokens, place, names)) and (form[1] > 1 or not candidates):
+        candidates.append((form[1], -1, form[0]))
     if not candidates and token.lower in NUMBERS:
         return Link("number", NUMBERS[token.lower], place), 1
     if not candidates:
-        return _by_form(tokens, place, names)
+        return _name_by_meaning(tokens, place, names)
     length, _, best = max(candidates, key=lambda each: (each[0], each[1]))
     return best, length
 
 
-def _by_form(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
-    """Return the values or names that the words say in another form: `engineers`, `hired`, `sold` of a sale."""
+def _value_by_form(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, int] | None:
+    """Return the value that the words say in another form: `engineers`."""
     for length in range(min(_MAX_VALUE_WORDS, len(tokens) - place), 0, -1):
         run = tokens[place : place + length]
-        if any(each.kind != "word" or len(each.text) < _MIN_FORM_CHARS for each in run[-1:]):
+        if run[-1].kind != "word" or len(run[-1].text) < _MIN_FORM_CHARS:
             continue
-        found = {
-            column: value
-            for column, value in names.forms.get(tuple(each.stem for each in run), {}).items()
-            if value is not None
-        }
-        if found and not (length == 1 and run[0].lower in FILLERS):
+        held = names.forms.get(tuple(each.stem for each in run), {})
+        found = {column: value for column, value in held.items() if value is not None}
+        if found and not (length == 1 and (run[0].lower in FILLERS or (run[0].lower,) in CUES)):
             words = " ".join(each.text for each in run)
             return Link("value", words, place, columns=tuple(found), values=found, is_form=True), length
+    return None
+
+
+def _name_by_meaning(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
+    """Return the names that a word says in another form or by a synonym: `earns` a salary, `wrote`, `workers`."""
     token = tokens[place]
-    if token.kind != "word" or token.lower in FILLERS:
+    is_who = tokens[0].lower == "who"
+    if token.kind != "word" or (token.lower in FILLERS and not is_who):
         return None, 0
+    link = Link("column", token.lower, place, is_exact=False, is_form=True)
     if columns := measured_columns(token.stem, names.all_tables):
-        return Link("column", token.lower, place, columns=tuple(columns), is_exact=False, is_form=True), 1
+        return replace(link, columns=tuple(columns)), 1
+    if token.lower in FILLERS:
+        return None, 0
     if not token.lower.endswith(("ed", "ing")) and (tables := related_tables(token.stem, names.all_tables)):
         return Link("table", token.lower, place, tables=tuple(tables), is_form=True), 1
     if columns := related_columns(token.stem, names.all_tables):
-        return Link("column", token.lower, place, columns=tuple(columns), is_exact=False, is_form=True), 1
+        return replace(link, columns=tuple(columns)), 1
     return None, 0
 
 
@@ -305,9 +315,13 @@ def _name(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, in
                 continue
             if found := _named(run, names, exact):
                 tables, columns = found
+                stems = tuple(each.stem for each in run)
+                in_part = tuple(c for c in names.parts.get(stems, ()) if c not in columns) if exact else ()
                 kind: Kind = "table" if tables and not columns else "column" if not tables else "table"
                 words = " ".join(each.lower for each in run)
-                return Link(kind, words, place, tables=tables, columns=columns, is_exact=exact), length
+                return Link(
+                    kind, words, place, tables=tables, columns=columns, is_exact=exact, in_part=in_part
+                ), length
     return None
 
 
@@ -325,6 +339,8 @@ def _named(run: list[Token], names: SchemaNames, exact: bool) -> tuple[tuple[Tab
             tables, columns = [*tables, *names.tables.get(other, [])], [*columns, *names.columns.get(other, [])]
             if tables or columns:
                 break
+    if exact and not tables and not columns and len(run) > 1 and run[-1].lower == "number":
+        columns = names.columns.get(stems[:-1], [])  # the phone number
     if not exact and not columns:
         # An abbreviated name: `indep year`; or two words of which the name is made without a blank.
         joined = "".join(stems)

@@ -190,7 +190,8 @@ def settle_everyday(state: QuestionState) -> None:
     ):
         raise Unclear("it is not clear who is asked for")
     plain = [column for column, name in query.select if column and not name]
-    is_last = state.links[-1].phrase is not None and state.links[-1].phrase.cue == "aggregate"
+    phrase = state.links[-1].phrase if state.links else None
+    is_last = phrase is not None and phrase.cue == "aggregate"
     if len(state.aggregates) == 1 and is_last and len(plain) == len(query.select) == 1 and plain[0].is_number:
         query.select = [(plain[0], state.aggregates.pop())]
         state.amounts = False

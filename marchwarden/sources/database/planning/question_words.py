@@ -25,6 +25,7 @@ class Phrase:
 
 
 _AGE = ("age",)
+_LENGTH = ("length", "duration", "pages")
 _PRICE = ("price", "cost", "amount", "fee")
 _PHRASES: dict[Phrase, str] = {
     Phrase("ask"): "what is, what are, what was, what were, show, show me, list, find, find out, give, give me, "
@@ -43,8 +44,8 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("top", "ASC"): "lowest, smallest, least, fewest, minimal",
     Phrase("top", "DESC", _AGE): "oldest, eldest",
     Phrase("top", "ASC", _AGE): "youngest",
-    Phrase("top", "DESC", ("length", "duration")): "longest",
-    Phrase("top", "ASC", ("length", "duration")): "shortest",
+    Phrase("top", "DESC", _LENGTH): "longest",
+    Phrase("top", "ASC", _LENGTH): "shortest",
     Phrase("top", "DESC", ("height",)): "tallest",
     Phrase("top", "DESC", ("weight",)): "heaviest",
     Phrase("top", "ASC", ("weight",)): "lightest",
@@ -166,6 +167,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "gender": ("sex",),
     "born": ("birth",),
     "locat": ("place",),
+    "citi": ("town",),
+    "town": ("city",),
+    "job": ("role", "position", "profession"),
     "leader": ("head of state",),
     "independ": ("indep",),
 }

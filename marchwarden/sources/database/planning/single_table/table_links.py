@@ -13,7 +13,7 @@ from marchwarden.sources.database.planning.question_links import Token, tokens_w
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
 from marchwarden.sources.database.planning.single_table.typed_cells import Kind, read_cells
-from marchwarden.sources.database.schema import Column, Table
+from marchwarden.sources.database.schema import Column, Table, words_of_name
 
 # Words of a value that are looked for, and values that one run of words may name in part. Guesses.
 _MAX_RUN, _MOST_VALUES = 10, 60
@@ -272,13 +272,22 @@ class TableQuestion:
                 return column, sums
         return None
 
-    def left_over(self, used: Sequence[Span]) -> list[str]:
-        """Return the words that say something and that no span uses."""
+    def left_over(self, used: Sequence[Span], *, is_strict: bool = False) -> list[str]:
+        """Return the words that say something and that no span uses.
+
+        With `is_strict`, the rows have the name of the table, or of the column that tells them apart; and a word
+        such as `earned` says something.
+        """
         places = places_in(used)
+        own = {stem_of(word) for word in words_of_name(self.table.name)}
+        if is_strict:
+            places |= {place for place, token in enumerate(self.tokens) if token.stem in own}
+            places |= places_in(each.span for each in self.columns if self.name_column in each.columns)
+        light = LIGHT - _OF_MONEY if is_strict else LIGHT
         return [
             word
             for place, word in enumerate(self.words)
-            if place not in places and word != "," and (word in SIGNALS or not (word in FILLERS or word in LIGHT))
+            if place not in places and word != "," and (word in SIGNALS or not (word in FILLERS or word in light))
         ]
 
 
@@ -296,6 +305,8 @@ def header_stems(column: Column) -> tuple[str, ...]:
     return tuple(stem_of(word) for word in words)
 
 
+# Light words that say in which direction an amount goes.
+_OF_MONEY = frozenset({"earn", "earned", "receive", "received"})
 _NO_HEADER = frozenset(
     {"of", "in", "the", "for", "to", "and", "by", "at", "on", "a", "s", "or", "with", "was", "from"}
 )
