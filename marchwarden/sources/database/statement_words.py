@@ -108,7 +108,8 @@ def _select(tree: exp.Select) -> str:
         ]
         said += f" by {', '.join(by)}"
     if limit := tree.args.get("limit"):
-        said += f", first {limit.expression.sql()}"
+        number = limit.expression.sql()
+        said += f", first {number}" if tree.args.get("order") else f", {number} at most"
     return said
 
 
