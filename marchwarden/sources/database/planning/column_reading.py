@@ -76,7 +76,7 @@ def read_column(state: QuestionState, link: Link) -> None:
         top_by_column(state, link)
         return
     skip_preposition(state, link)
-    if has_value_after(state):
+    if has_value_after(state, link):
         condition_on(state, link)
         return
     if read_flag(state, link) or read_verb(state, link):
@@ -164,6 +164,11 @@ def read_verb(state: QuestionState, link: Link) -> bool:
             state.order_by(state.pick_column(link), phrase.phrase.value, 1)
             state.mode = "where"
             return True
+    if columns and link.is_form and state.counts and state.head is not None:
+        return True  # `how many meals did we pay for`
+    is_listed = state.links[0].words == "which" and bool(state.query.entities) and not state.query.select
+    if columns and link.is_form and is_listed and state.mode == "select":
+        return True  # `which expenses did Mia pay`
     has_condition = any(each.column in link.columns for each in state.query.conditions)
     is_part = link.is_form or not link.is_exact
     if is_part and has_condition and state.asks != "when":

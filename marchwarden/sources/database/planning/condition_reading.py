@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from marchwarden.sources.database.planning.draft import Unclear, holds_days, is_name, quote_text
+from marchwarden.sources.database.planning.everyday.word_relations import AMOUNTS, amount_columns
 from marchwarden.sources.database.planning.order_reading import read_top
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -21,15 +22,14 @@ def widen_condition(state: QuestionState, operator: str) -> None:
     state.query.conditions[-1].operator = operator
 
 
-def has_value_after(state: QuestionState) -> bool:
+def has_value_after(state: QuestionState, link: Link) -> bool:
     following = state.peek()
     if following is None:
         return False
     if following.kind == "value" and state.mode == "select":
         # `which region is Kabul in`: a value of another column says no more of this one.
-        return any(column in following.values for column in state.links[state.at - 1].columns)
+        return any(column in following.values for column in link.columns)
     if following.kind == "period":
-        link = state.links[state.at - 1]
         return any(map(holds_days, (*link.columns, *link.in_part)))
     if following.kind in ("value", "text", "number"):
         return True
@@ -208,7 +208,11 @@ def read_number(state: QuestionState, link: Link) -> None:
         elif words:
             column, operator = state.implied_column(words, operator)
         else:
-            raise Unclear(f"it is not clear what {link.words} counts")
+            # `expenses over 100`: the only amount of the table.
+            amounts = amount_columns(AMOUNTS, tuple(state.query.entities))
+            if len(amounts) != 1 or (following and following.kind != "cue"):
+                raise Unclear(f"it is not clear what {link.words} counts")
+            column = amounts[0]
         state.add_condition(column, operator, state.literal_of(link, column))
         return
     if state.last is not None and state.joint == "OR":

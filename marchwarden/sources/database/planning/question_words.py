@@ -135,7 +135,7 @@ FILLERS = frozenset(
         "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated",
         "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database",
         "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got",
-        "possible", "kind", "kinds", "placed", "entered", "still", "already", "us", "based", "situated"
+        "possible", "kind", "kinds", "placed", "entered", "still", "already", "based", "situated"
     }
 )  # fmt: skip
 
