@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from marchwarden.sources.database.planning.condition_reading import YEAR, condition_on, has_value_after
-from marchwarden.sources.database.planning.draft import Unclear, flag_of, holds_days
+from marchwarden.sources.database.planning.draft import Unclear, flag_of, holds_days, names_of
 from marchwarden.sources.database.planning.order_reading import top_by_column, top_of_table
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -160,7 +160,11 @@ def read_verb(state: QuestionState, link: Link) -> bool:
         phrase, behind = state.peek(), state.peek(1)
         assert phrase is not None and phrase.phrase is not None
         if not phrase.phrase.columns and (behind is None or behind.kind in ("cue", "period")):
-            state.at += 1  # `who earns the most`
+            # `which category did we spend the most on` asks for a sum of rows, `who earns the most` for a row.
+            table = state.schema.by_name[state.pick_column(link).table.lower()]
+            if any(column not in names_of(table) for column, _ in state.query.select):
+                raise Unclear(f"it is not clear of which rows “{link.words}” is the {phrase.words}")
+            state.at += 1
             state.order_by(state.pick_column(link), phrase.phrase.value, 1)
             state.mode = "where"
             return True

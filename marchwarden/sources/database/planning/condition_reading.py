@@ -33,6 +33,12 @@ def has_value_after(state: QuestionState, link: Link) -> bool:
         return any(map(holds_days, (*link.columns, *link.in_part)))
     if following.kind in ("value", "text", "number"):
         return True
+    after = state.peek(1)
+    if state.next_is("compare", "between") and after and (after.kind == "period" or YEAR.fullmatch(after.words)):
+        # `did we spend after February`: the days are another column's.
+        named = following.phrase is not None and "date" in following.phrase.columns
+        if (after.kind == "period" or named) and link.is_form:
+            return any(map(holds_days, (*link.columns, *link.in_part)))
     if state.next_is("compare", "between", "average", "like", "starts", "ends"):
         return True
     if state.next_is("not"):

@@ -220,6 +220,10 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
     if token.kind == "quoted":
         key = tuple(each.lower for each in tokens_of(token.text))
         return Link("text", token.text, place, values=dict(names.values.get(key, {}))), 1
+    period = read_period([each.text for each in tokens], place)
+    if period and (token.kind == "number" or period[1] > 1):
+        words = " ".join(each.text for each in tokens[place : place + period[1]])
+        return Link("period", words, place, period=period[0]), period[1]
     if token.kind == "number":
         values = dict(names.values.get((token.lower,), {}))
         return Link("number", token.text.replace(",", "").rstrip("."), place, values=values), 1
@@ -235,9 +239,8 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
         candidates.append((name[1], 3, name[0]))
     if value := _value(tokens, place, names):
         candidates.append((value[1], 4 if _is_name_like(tokens, place) else 1, value[0]))
-    if period := read_period([each.text for each in tokens], place):
-        words = " ".join(each.text for each in tokens[place : place + period[1]])
-        candidates.append((period[1], 0, Link("period", words, place, period=period[0])))
+    if period:
+        candidates.append((1, 0, Link("period", token.text, place, period=period[0])))
     if (form := _value_by_form(tokens, place, names)) and (form[1] > 1 or not candidates):
         candidates.append((form[1], -1, form[0]))
     if not candidates and token.lower in NUMBERS:

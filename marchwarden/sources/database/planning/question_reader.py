@@ -16,7 +16,7 @@ from marchwarden.sources.database.planning.condition_reading import (
     read_value,
     widen_condition,
 )
-from marchwarden.sources.database.planning.draft import Draft, Unclear, is_measure, is_name, names_of
+from marchwarden.sources.database.planning.draft import Condition, Draft, Unclear, is_measure, is_name, names_of
 from marchwarden.sources.database.planning.everyday.word_relations import (
     AMOUNTS,
     amount_columns,
@@ -100,7 +100,7 @@ def read_cue(state: QuestionState, link: Link) -> None:
     elif cue == "both":
         raise Unclear("“both” asks for two sets of rows")
     elif cue in ("and", "comma"):
-        pass
+        state.says_and = True
     elif cue == "where":
         is_asked = link.words in ("which", "who") and not state.query.select and not state.query.entities
         state.mode = "select" if is_asked else "where"
@@ -125,6 +125,7 @@ def finish(state: QuestionState) -> None:
         state.top = None
     state.check_settled()
     settle_everyday(state)
+    merge_alternatives(state)
     if state.orders and state.direction and len(query.select) == 1 and query.select[0][0] and not query.order:
         state.order_by(query.select[0][0], state.direction, None)
         state.orders = False
@@ -207,6 +208,28 @@ def settle_everyday(state: QuestionState) -> None:
     for link in state.claims:
         if not any(each.column in link.columns for each in query.conditions):
             raise Unclear(f"it is not clear what “{link.words}” says of the rows")
+
+
+def merge_alternatives(state: QuestionState) -> None:
+    """Make one condition of several values of a column: `in Bern or Basel`; of numbers of one table also `and`.
+
+    `Which customers are from Bergen and from Oslo` may ask for two sets of rows, and is left alone.
+    """
+    query = state.query
+    tables = {each.column.table for each in query.conditions} | {each.table for each, _ in query.select if each}
+    tables |= {query.counted.name} if query.counted else set()
+    is_number = len(tables) == 1 and bool(query.select) and all(name for _, name in query.select)
+    merged: list[Condition] = []
+    for each in query.conditions:
+        before = merged[-1] if merged else None
+        is_same = before is not None and before.column is each.column and before.operator in ("=", "IN")
+        joins = each.joint == "OR" or (is_number and state.says_and)
+        if before is not None and is_same and each.operator == "=" and each.value != before.value and joins:
+            before.operator, before.value = "IN", f"{before.value.removesuffix(')').removeprefix('(')}, {each.value}"
+            before.value = f"({before.value})"
+        else:
+            merged.append(each)
+    query.conditions = merged
 
 
 def count_things(state: QuestionState, table: Table) -> None:

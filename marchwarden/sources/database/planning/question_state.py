@@ -44,6 +44,7 @@ class QuestionState:
         self.distinct_next = False
         self.sorts = False
         self.number = 1
+        self.says_and = False
         self.amounts = False
         """True where `how much` asks for a number that is still to be told."""
         self.asks = ""
