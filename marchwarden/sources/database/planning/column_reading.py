@@ -105,6 +105,10 @@ def read_column(state: QuestionState, link: Link) -> None:
         # A column behind the conditions, such as `from which countries`.
         raise Unclear(f"it is not clear what “{link.words}” says of the rows")
     column = state.pick_column(link)
+    if link.words == "total" and column.is_number and not state.aggregates and state.comes_behind("ask"):
+        # `the total of all orders`, where each order has a total.
+        behind = state.peek(1) if (following := state.peek()) and following.words == "of" else following
+        state.aggregates = ["SUM"] if behind and behind.kind == "table" else []
     is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
     if is_flag:
         raise Unclear(f"it is not clear which rows are “{link.words}”")
@@ -131,7 +135,7 @@ def skip_preposition(state: QuestionState, link: Link) -> None:
 
 def is_when(link: Link) -> bool:
     """Return whether words name a column of days, or one of years by what was done in them: `published`."""
-    done = link.words.endswith(("ed", "year")) and all(column.is_number for column in link.columns)
+    done = link.words.endswith(("ed", "born", "year")) and all(column.is_number for column in link.columns)
     return done or any(map(holds_days, (*link.columns, *link.in_part)))
 
 
@@ -156,6 +160,14 @@ def read_verb(state: QuestionState, link: Link) -> bool:
     if state.aggregates or state.orders or state.compares or state.negated:
         return False
     columns = [column for column in link.columns if column.is_number]
+    if state.asks == "who" and state.next_is("top") and not state.query.select and not state.query.order:
+        days = [column for column in (*link.columns, *link.in_part) if holds_days(column)]
+        phrase = state.peek()
+        if len(days) == 1 and phrase and phrase.phrase and "date" in phrase.phrase.columns:
+            state.at += 1  # `who was hired first`
+            state.order_by(days[0], phrase.phrase.value, 1)
+            state.mode = "where"
+            return True
     if state.next_is("top") and columns and not state.query.order:
         phrase, behind = state.peek(), state.peek(1)
         assert phrase is not None and phrase.phrase is not None

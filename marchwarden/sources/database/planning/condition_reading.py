@@ -131,10 +131,19 @@ def read_period(state: QuestionState, link: Link) -> None:
     state.compares = None
     if state.negated:
         operator, state.negated = "!=", False
+    check_done(state, link)
     days = state.days_of(state.near_tables() if state.query.entities or state.tables else state.used_tables())
     if len(days) != 1:
         raise Unclear(f"it is not clear of which days “{link.words}” is")
     state.add_period(days[0], operator, link.period)
+
+
+def check_done(state: QuestionState, link: Link) -> None:
+    """Raise Unclear for `shipped in May`, where the days of a table are those of the order."""
+    before = state.links[max(0, state.at - 3) : state.at - 1]
+    done = [each for each in before if each.kind == "value" and each.words.lower().endswith("ed")]
+    if done and before[-1].words in ("in", "on", "during", "since", "before", "after") and done[0] is before[0]:
+        raise Unclear(f"it is not clear whether the rows are {done[0].words} or of {link.words}")
 
 
 def column_of_value(state: QuestionState, link: Link) -> Column:
@@ -225,6 +234,7 @@ def read_number(state: QuestionState, link: Link) -> None:
         state.add_condition(state.last, "=", state.literal_of(link, state.last))
         return
     if YEAR.fullmatch(link.words) and not state.top:
+        check_done(state, link)
         column, _ = state.implied_column(("year",), "=")
         operator = "!=" if state.negated else "="
         state.negated = False

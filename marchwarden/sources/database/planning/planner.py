@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
-from marchwarden.sources.database.planning.question_reader import read_question
+from marchwarden.sources.database.planning.question_reader import check_deeds, read_question
 from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
 from marchwarden.sources.database.schema import Schema
@@ -41,6 +41,7 @@ def _plan_by_words(question: str, schema: Schema, dialect: str) -> str | NotPlan
         return NotPlanned(f"“{error}” names nothing in it")
     try:
         query = read_question(links, schema)
+        check_deeds(question, query, schema)
         return StatementWriter(query, schema, dialect).write()
     except Unclear as error:
         return NotPlanned(str(error))

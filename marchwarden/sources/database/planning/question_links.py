@@ -200,8 +200,22 @@ def link_question(question: str, names: SchemaNames) -> list[Link]:
             continue
         links.append(found)
         place += length
+    links = _merge_parts(links)
     named = {table.name for link in links if link.kind == "table" for table in link.tables}
     return [_as_cue(link, named) for link in links]
+
+
+def _merge_parts(links: list[Link]) -> list[Link]:
+    """Return `last delivered` as one name of a column of which each word is a part: `last_delivery`."""
+    merged: list[Link] = []
+    for link in links:
+        before = merged[-1] if merged else None
+        is_part = link.kind == "column" and not link.is_exact and len(link.columns) == 1
+        if before and is_part and not before.is_exact and before.columns == link.columns:
+            merged[-1] = replace(link, words=f"{before.words} {link.words}", place=before.place)
+        else:
+            merged.append(link)
+    return merged
 
 
 def _as_cue(link: Link, named: set[str]) -> Link:
@@ -236,7 +250,11 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
             candidates.append((length, 2, Link("cue", " ".join(key), place, CUES[key])))
             break
     if name := _name(tokens, place, names):
-        candidates.append((name[1], 3, name[0]))
+        # `who joined first` means no first name.
+        phrase = CUES.get((token.lower,))
+        is_cue = phrase is not None and phrase.cue == "top" and bool(phrase.columns)
+        if name[0].is_exact or name[1] > 1 or not is_cue:
+            candidates.append((name[1], 3, name[0]))
     if value := _value(tokens, place, names):
         candidates.append((value[1], 4 if _is_name_like(tokens, place) else 1, value[0]))
     if period:
@@ -346,6 +364,8 @@ def _named(run: list[Token], names: SchemaNames, exact: bool) -> tuple[tuple[Tab
                 break
     if exact and not tables and not columns and len(run) > 1 and run[-1].lower == "number":
         columns = names.columns.get(stems[:-1], [])  # the phone number
+    if not exact and not columns and len(run) == 1:
+        columns = [column for other in _synonyms(stems) for column in names.parts.get(other, [])]
     if not exact and not columns:
         # An abbreviated name: `indep year`; or two words of which the name is made without a blank.
         joined = "".join(stems)

@@ -22,10 +22,12 @@ from marchwarden.sources.database.planning.everyday.word_relations import (
     amount_columns,
     is_of_one_row,
     is_of_people,
+    is_told_by,
     quantity_of,
 )
 from marchwarden.sources.database.planning.order_reading import read_aggregate, read_top
-from marchwarden.sources.database.planning.question_links import Kind, Link
+from marchwarden.sources.database.planning.question_links import Kind, Link, tokens_of
+from marchwarden.sources.database.planning.question_words import DEEDS
 from marchwarden.sources.database.planning.question_state import QuestionState
 from marchwarden.sources.database.schema import Schema, Table
 
@@ -38,6 +40,16 @@ def read_question(links: Sequence[Link], schema: Schema) -> Draft:
         _READERS[link.kind](state, link)
     finish(state)
     return state.query
+
+
+def check_deeds(question: str, query: Draft, schema: Schema) -> None:
+    """Raise Unclear for `which products were sold`, where no more is read than products and none of it is sales."""
+    used = {each.column.table for each in query.conditions} | {each.table for each, _ in query.select if each}
+    used |= {each.name for each in query.entities}
+    tables = [schema.by_name[name.lower()] for name in used]
+    for token in tokens_of(question):
+        if token.lower in DEEDS and len(tables) == 1 and not is_told_by(token.stem, tables[0]):
+            raise Unclear(f"it is not clear which rows were “{token.text}”")
 
 
 def read_cue(state: QuestionState, link: Link) -> None:
@@ -168,6 +180,8 @@ def select_names(state: QuestionState) -> None:
     names = names_of(table)
     if len([column for column in names if is_name(column)]) > 1 or (not names and len(table.columns) > _MOST_COLUMNS):
         raise Unclear(f"it does not say which columns of {table.name} are asked for")
+    if names and any(each.column in names and each.operator == "=" for each in state.query.conditions):
+        raise Unclear(f"it is not clear what of {table.name} is asked for")  # `what does Lea Graf do`
     state.query.select += [(column, "") for column in names or table.columns]
 
 

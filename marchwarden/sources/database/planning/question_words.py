@@ -135,9 +135,12 @@ FILLERS = frozenset(
         "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated",
         "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database",
         "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got",
-        "possible", "kind", "kinds", "placed", "entered", "still", "already", "based", "situated"
+        "possible", "kind", "kinds", "placed", "entered", "still", "already", "here", "based", "situated"
     }
 )  # fmt: skip
+
+# Those of them that say what was done with a row: a table of products does not tell which were sold.
+DEEDS = frozenset({"sold", "bought", "received"})
 
 _COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}

@@ -39,7 +39,9 @@ _SENSES = 3
 PEOPLE = frozenset({"peopl", "person"})
 # Groups of people, which WordNet files beside their members.
 _STAFF = frozenset({"staff", "personnel", "crew", "workforc"})
-_OF_STAFF = frozenset({"employe", "worker", "colleagu", "personnel", "staff"})
+_GOODS = frozenset({"item", "good", "articl", "product", "ware", "merchandis"})
+# Nouns for the rows of tables with such names.
+_GROUPS = ((_STAFF | {"employe", "worker", "colleagu"}, _STAFF), (_GOODS, _GOODS | {"inventori", "stock"}))
 
 
 @lru_cache(maxsize=4_096)
@@ -75,7 +77,8 @@ def related_tables(word: str, tables: tuple[Table, ...]) -> list[Table]:
     for table in tables:
         own = stem_of((words_of_name(table.name) or [""])[-1])
         is_wider = len(own) >= _MIN_CHARS and load_thesaurus().relate(word, own) == "wider"
-        if is_wider or is_related(word, own) or (own in _STAFF and word in _OF_STAFF):
+        is_of_group = any(word in nouns and own in names for nouns, names in _GROUPS)
+        if is_wider or is_related(word, own) or is_of_group:
             found.append(table)
     return found
 
@@ -127,6 +130,17 @@ def is_of_people(table: Table) -> bool:
         return True
     words = words_of_name(table.name)
     return bool(words) and (stem_of(words[-1]) in _STAFF or _is_person(stem_of(words[-1])))
+
+
+def is_told_by(deed: str, table: Table) -> bool:
+    """Return whether a table or one of its columns has a name for what is done: `sold` in a table of sales."""
+    words = [*words_of_name(table.name), *(word for column in table.columns for word in words_of_name(column.name))]
+    done = {deed, *_DEALS} if deed in _DEALS else {deed}
+    return any(is_related(each, stem_of(word)) for word in words for each in done)
+
+
+# Stems of words for the two sides of a purchase. Orders and sales are lists of what was bought, and sold.
+_DEALS = frozenset({"sold", "bought", "sale", "order", "purchas", "transact"})
 
 
 @lru_cache(maxsize=1_024)
