@@ -200,22 +200,8 @@ def link_question(question: str, names: SchemaNames) -> list[Link]:
             continue
         links.append(found)
         place += length
-    links = _merge_parts(links)
     named = {table.name for link in links if link.kind == "table" for table in link.tables}
     return [_as_cue(link, named) for link in links]
-
-
-def _merge_parts(links: list[Link]) -> list[Link]:
-    """Return `last delivered` as one name of a column of which each word is a part: `last_delivery`."""
-    merged: list[Link] = []
-    for link in links:
-        before = merged[-1] if merged else None
-        is_part = link.kind == "column" and not link.is_exact and len(link.columns) == 1
-        if before and is_part and not before.is_exact and before.columns == link.columns:
-            merged[-1] = replace(link, words=f"{before.words} {link.words}", place=before.place)
-        else:
-            merged.append(link)
-    return merged
 
 
 def _as_cue(link: Link, named: set[str]) -> Link:

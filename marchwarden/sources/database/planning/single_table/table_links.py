@@ -131,8 +131,13 @@ class TableQuestion:
     def matches(self) -> list[Match]:
         """Values that the question names: the longest runs of words, from left to right, in all their columns."""
         index: dict[str, list[tuple[Column, str, tuple[str, ...]]]] = defaultdict(list)
+        # Most values hold no word of the question, and are passed over unread: a table may have 100,000.
+        said = {word for word in self.words if len(word) > 1 and word not in _NO_VALUE}
         for column in self.table.columns:
             for value in column.values:
+                lowered = value.lower().replace("’", "'")
+                if not any(word in lowered for word in said):
+                    continue
                 words = tuple(token.lower for token in tokens_within(value))
                 for word in set(words):
                     index[word].append((column, value, words))
