@@ -210,7 +210,8 @@ def read_verb(state: QuestionState, link: Link) -> bool:
         state.query.select.append((pick_of(state, link, texts), ""))
         state.mode = "where"
         return True
-    if is_part and link.is_form and state.query.counted is not None:
+    is_which = state.links[0].words in ("which", "who") and bool(state.query.entities)
+    if is_part and link.is_form and (is_which or state.query.counted is not None):
         state.claims.append(link)
         return True
     return False

@@ -48,7 +48,7 @@ def check_deeds(question: str, query: Draft, schema: Schema) -> None:
     used |= {each.name for each in query.entities}
     tables = [schema.by_name[name.lower()] for name in used]
     for token in tokens_of(question):
-        if token.lower in DEEDS and len(tables) == 1 and not is_told_by(token.stem, tables[0]):
+        if token.lower in DEEDS and not any(is_told_by(token.stem, table) for table in tables):
             raise Unclear(f"it is not clear which rows were “{token.text}”")
 
 
