@@ -146,7 +146,9 @@ def read_flag(state: QuestionState, link: Link) -> bool:
     column = link.columns[0]
     literal = flag_of(column, is_set=not state.negated)
     is_said = state.query.entities or state.counts or state.asks == "who" or state.head is not None
-    if literal is None or not is_said or (state.comes_behind("ask") and not state.query.entities):
+    # `the names and the abandoned flags of the dogs` asks for the flags.
+    is_asked = state.mode == "select" and (bool(state.query.select) or state.comes_behind("ask", "and", "comma"))
+    if literal is None or not is_said or (is_asked and not state.negated and not state.counts):
         return False
     state.negated = False
     if not any(each.column is column for each in state.query.conditions):
@@ -170,7 +172,8 @@ def read_verb(state: QuestionState, link: Link) -> bool:
             return True
     if state.next_is("top") and columns and not state.query.order:
         phrase, behind = state.peek(), state.peek(1)
-        assert phrase is not None and phrase.phrase is not None
+        assert phrase is not None
+        assert phrase.phrase is not None
         if not phrase.phrase.columns and (behind is None or behind.kind in ("cue", "period")):
             # `which category did we spend the most on` asks for a sum of rows, `who earns the most` for a row.
             table = state.schema.by_name[state.pick_column(link).table.lower()]

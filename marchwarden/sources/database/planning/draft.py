@@ -66,7 +66,8 @@ def names_of(table: Table) -> list[Column]:
 
 
 _PARTS_OF_NAME = (
-    ["first", "name"], ["last", "name"], ["given", "name"], ["family", "name"], ["surname"], ["firstname"], ["lastname"],
+    ["first", "name"], ["last", "name"], ["given", "name"], ["family", "name"], ["surname"], ["firstname"],
+    ["lastname"],
 )  # fmt: skip
 # Values of a column that says yes or no, with the one that says yes.
 _FLAGS = ({"yes", "no"}, {"y", "n"}, {"true", "false"})

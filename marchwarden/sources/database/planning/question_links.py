@@ -193,7 +193,9 @@ def link_question(question: str, names: SchemaNames) -> list[Link]:
         if found is None:
             token = tokens[place]
             # `for us`, and not the US.
-            is_us = token.text == "us" and place > 0 and tokens[place - 1].lower in ("for", "to", "with", "from", "by")
+            is_us = (
+                token.text == "us" and place > 0 and tokens[place - 1].lower in ("for", "to", "with", "from", "by")
+            )
             if token.lower not in FILLERS and not is_us:
                 raise NotLinked(token.text)
             place += 1

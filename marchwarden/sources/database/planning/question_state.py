@@ -147,7 +147,7 @@ class QuestionState:
         """Return the column that words name: of the table that stands nearest, where several have one."""
         found = list(link.columns)
         named = {table.name for table in self.tables}
-        if named and not named & {column.table for column in found}:
+        if " " in link.words and named and not named & {column.table for column in found}:
             # `air date` of a cartoon means its `original_air_date`, and not another table's `air_date`.
             own = [column for column in link.in_part if column.table in named]
             found = own if len(own) == 1 else found

@@ -1,4 +1,4 @@
-"""Relations of a question's words to the names of tables and columns, by WordNet, and by the measures that verbs mean."""
+"""Relations of words to the names of tables and columns: by WordNet, and by the measures that verbs mean."""
 
 from __future__ import annotations
 
