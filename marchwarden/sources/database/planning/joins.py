@@ -71,8 +71,10 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
         or not here.values
         or all(value.isdigit() for value in here.values)
     ]
-    # Texts refer to rows that are there.
-    candidates = [each for each in candidates if _holds(each[1].by_name[each[2].lower()], here)]
+    # A single word that two tables share, `title`, is a key only where it refers to rows that are there.
+    candidates = [
+        each for each in candidates if len(words) > 1 or each[0] < 3 or _holds(each[1].by_name[each[2].lower()], here)
+    ]
     best = max((each[0] for each in candidates), default=0)
     top = [(other, key) for score, other, key in candidates if score == best]
     return top[0] if len(top) == 1 else None

@@ -282,9 +282,12 @@ def _name_by_meaning(tokens: list[Token], place: int, names: SchemaNames) -> tup
         return replace(link, columns=tuple(columns)), 1
     if token.lower in FILLERS:
         return None, 0
-    if not token.lower.endswith(("ed", "ing")) and (tables := related_tables(token.stem, names.all_tables)):
+    # A synonym of names in several tables says too little.
+    tables = [] if token.lower.endswith(("ed", "ing")) else related_tables(token.stem, names.all_tables)
+    if len(tables) == 1:
         return Link("table", token.lower, place, tables=tuple(tables), is_form=True), 1
-    if columns := related_columns(token.stem, names.all_tables):
+    columns = [] if tables else related_columns(token.stem, names.all_tables)
+    if columns and len({column.table for column in columns}) == 1:
         return replace(link, columns=tuple(columns)), 1
     return None, 0
 

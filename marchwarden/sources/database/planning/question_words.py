@@ -140,7 +140,7 @@ FILLERS = frozenset(
 )  # fmt: skip
 
 # Those of them that say what was done with a row: a table of products does not tell which were sold.
-DEEDS = frozenset({"sold", "bought", "received"})
+DEEDS = frozenset({"sold", "bought"})
 
 _COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
