@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from marchwarden.sources.database.planning.everyday.periods import Period, read_period
 from marchwarden.sources.database.planning.everyday.word_relations import (
+    is_plural,
     measured_columns,
     related_columns,
     related_tables,
@@ -258,13 +259,21 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
 
 
 def _value_by_form(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, int] | None:
-    """Return the value that the words say in another form: `engineers`."""
+    """Return the value that the words say in the plural, or in the singular: `engineers`, of the role `Engineer`.
+
+    Other forms say other things: who is in training is no trainer.
+    """
     for length in range(min(_MAX_VALUE_WORDS, len(tokens) - place), 0, -1):
         run = tokens[place : place + length]
         if run[-1].kind != "word" or len(run[-1].text) < _MIN_FORM_CHARS:
             continue
         held = names.forms.get(tuple(each.stem for each in run), {})
-        found = {column: value for column, value in held.items() if value is not None}
+        last = run[-1].lower
+        found = {
+            column: value
+            for column, value in held.items()
+            if value is not None and is_plural(last, tokens_of(value)[-1].lower)
+        }
         if found and not (length == 1 and (run[0].lower in FILLERS or (run[0].lower,) in CUES)):
             words = " ".join(each.text for each in run)
             return Link("value", words, place, columns=tuple(found), values=found, is_form=True), length

@@ -69,6 +69,14 @@ def _is_same(word: str, other: str) -> bool:
     return not set(ours).isdisjoint(theirs)
 
 
+def is_plural(word: str, other: str) -> bool:
+    """Return whether one of two words is the plural of the other, or both are the same."""
+    one, many = sorted((word, other), key=len)
+    regular = many in (one, f"{one}s", f"{one}es", f"{one[:-1]}ies", f"{one[:-1]}ves", f"{one[:-2]}ves")
+    forms = load_thesaurus().forms
+    return regular or forms.get(many) == one or forms.get(one) == many
+
+
 def related_tables(word: str, tables: tuple[Table, ...]) -> list[Table]:
     """Return the tables whose rows a noun names: by a synonym, or a wider noun, such as `people` for customers."""
     if word in PEOPLE:
