@@ -122,8 +122,8 @@ class StatementWriter:
             if grouped and column is not None and column not in grouped and column not in [c for c, _ in select]:
                 raise Unclear("it is not clear how the groups are ordered")
             if has_ties and grouped:
-                first = f"SELECT {by}{sql} ORDER BY {by}" + (" DESC" if direction == "DESC" else "")
-                sql += f" {'AND' if query.having else 'HAVING'} {by} = ({first} LIMIT 1)"
+                top = f"SELECT {by}{sql} ORDER BY {by}" + (" DESC" if direction == "DESC" else "")
+                sql += f" {'AND' if query.having else 'HAVING'} {by} = ({top} LIMIT 1)"
             if has_ties:
                 return f"{head}{sql} LIMIT {MOST_TIES}"
             sql += f" ORDER BY {by}" + (" DESC" if direction == "DESC" else "")
