@@ -38,7 +38,8 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 class DuckdbReader:
     def __init__(self, job: Mapping[str, Any]) -> None:
         path = Path(job["target"])
-        if job["engine"] == "files":
+        self._is_folder = job["engine"] == "files"
+        if self._is_folder:
             self._connection = duckdb.connect(":memory:", config=_SETTINGS)
             for file in sorted(path.iterdir()):
                 if file.suffix.lower() in _READERS and file.is_file() and not file.is_symlink():
@@ -83,12 +84,25 @@ class DuckdbReader:
         return {"tables": tables, "keys": self._foreign_keys()}
 
     def _key(self, table: str) -> list[str]:
-        found = self._connection.execute(
+        ask = self._connection.execute
+        found = ask(
             "SELECT constraint_column_names FROM duckdb_constraints() "
             "WHERE table_name = ? AND constraint_type = 'PRIMARY KEY'",
             [table],
         ).fetchone()
-        return list(found[0]) if found else []
+        if found or not self._is_folder:
+            return list(found[0]) if found else []
+        # A file declares no key: its first column is one where each row has a value of its own.
+        name, kind = ask(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            "WHERE table_name = ? AND table_schema = 'main' ORDER BY ordinal_position LIMIT 1",
+            [table],
+        ).fetchone() or ("", "")
+        if kind != "VARCHAR" and "INT" not in kind:
+            return []
+        column = quoted(name)
+        counted = ask(f"SELECT count(*), count(DISTINCT {column}) FROM {quoted(table)}").fetchone()
+        return [name] if counted and counted[0] == counted[1] else []
 
     def _foreign_keys(self) -> list[list[str]]:
         found = self._connection.execute(

@@ -108,7 +108,8 @@ def _select(tree: exp.Select) -> str:
         ]
         said += f" by {', '.join(by)}"
     if limit := tree.args.get("limit"):
-        said += f", first {limit.expression.sql()}"
+        number = limit.expression.sql()
+        said += f", first {number}" if tree.args.get("order") else f", {number} at most"
     return said
 
 
@@ -130,6 +131,8 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_AGGREGATES[type(node)]} {_words_of(node.this)}"
     if isinstance(node, exp.Literal):
         return node.name
+    if isinstance(node, exp.Extract):
+        return f"{node.this.name.lower()} of {_words_of(node.expression)}"
     if isinstance(node, exp.Neg):
         return f"-{_words_of(node.this)}"
     if isinstance(node, exp.And | exp.Or):

@@ -103,7 +103,7 @@ async def test_a_model_sees_what_came_of_its_statement_and_tries_thrice_at_most(
     assert done.result.citations == []
     (gap,) = done.result.gaps
     assert gap.category is GapCategory.SCOPE_EXCEEDED
-    assert "3 statements that gave no answer" in gap.detail
+    assert "3 statements without an answer" in gap.detail
 
 
 async def test_a_question_that_the_rules_understand_costs_no_tokens_for_a_statement(settings: Settings) -> None:

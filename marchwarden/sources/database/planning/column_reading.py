@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from marchwarden.sources.database.planning.condition_reading import YEAR, condition_on, has_value_after
-from marchwarden.sources.database.planning.draft import Unclear, holds_days
+from marchwarden.sources.database.planning.draft import Unclear, flag_of, holds_days, names_of
 from marchwarden.sources.database.planning.order_reading import top_by_column, top_of_table
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -74,8 +76,10 @@ def read_column(state: QuestionState, link: Link) -> None:
         top_by_column(state, link)
         return
     skip_preposition(state, link)
-    if has_value_after(state):
+    if has_value_after(state, link):
         condition_on(state, link)
+        return
+    if read_flag(state, link) or read_verb(state, link):
         return
     if state.orders:
         state.orders = False
@@ -101,6 +105,10 @@ def read_column(state: QuestionState, link: Link) -> None:
         # A column behind the conditions, such as `from which countries`.
         raise Unclear(f"it is not clear what “{link.words}” says of the rows")
     column = state.pick_column(link)
+    if link.words == "total" and column.is_number and not state.aggregates and state.comes_behind("ask"):
+        # `the total of all orders`, where each order has a total.
+        behind = state.peek(1) if (following := state.peek()) and following.words == "of" else following
+        state.aggregates = ["SUM"] if behind and behind.kind == "table" else []
     is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
     if is_flag:
         raise Unclear(f"it is not clear which rows are “{link.words}”")
@@ -118,9 +126,104 @@ def skip_preposition(state: QuestionState, link: Link) -> None:
     following, value = state.peek(), state.peek(1)
     if following is None or value is None:
         return
-    is_year = value.kind == "number" and YEAR.fullmatch(value.words) and all(map(holds_days, link.columns))
-    if (following.words == "of" and state.next_is("compare", ahead=1)) or (following.words == "in" and is_year):
+    is_year = value.kind == "number" and YEAR.fullmatch(value.words) and is_when(link)
+    is_period = value.kind == "period" and following.words in ("in", "on", "during", "of") and is_when(link)
+    is_compared = following.words == "of" and state.next_is("compare", ahead=1)
+    if is_compared or is_period or (following.words == "in" and is_year):
         state.at += 1
+
+
+def is_when(link: Link) -> bool:
+    """Return whether words name a column of days, or one of years by what was done in them: `published`."""
+    done = link.words.endswith(("ed", "born", "year")) and all(column.is_number for column in link.columns)
+    return done or any(map(holds_days, (*link.columns, *link.in_part)))
+
+
+def read_flag(state: QuestionState, link: Link) -> bool:
+    """Read the words of a column that says yes or no as a condition: `who has not paid the fee`."""
+    if len(link.columns) != 1 or state.aggregates or state.orders or state.compares:
+        return False
+    column = link.columns[0]
+    literal = flag_of(column, is_set=not state.negated)
+    is_said = state.query.entities or state.counts or state.asks == "who" or state.head is not None
+    # `the names and the abandoned flags of the dogs` asks for the flags.
+    is_asked = state.mode == "select" and (bool(state.query.select) or state.comes_behind("ask", "and", "comma"))
+    if literal is None or not is_said or (is_asked and not state.negated and not state.counts):
+        return False
+    state.negated = False
+    if not any(each.column is column for each in state.query.conditions):
+        state.add_condition(column, "=", literal)
+    state.mode = "where"
+    return True
+
+
+def read_verb(state: QuestionState, link: Link) -> bool:
+    """Read a column that `who`, `when` or `how much` asks for, or that a verb names beside a value of it."""
+    if state.aggregates or state.orders or state.compares or state.negated:
+        return False
+    columns = [column for column in link.columns if column.is_number]
+    if state.asks == "who" and state.next_is("top") and not state.query.select and not state.query.order:
+        days = [column for column in (*link.columns, *link.in_part) if holds_days(column)]
+        phrase = state.peek()
+        if len(days) == 1 and phrase and phrase.phrase and "date" in phrase.phrase.columns:
+            state.at += 1  # `who was hired first`
+            state.order_by(days[0], phrase.phrase.value, 1)
+            state.mode = "where"
+            return True
+    if state.next_is("top") and columns and not state.query.order:
+        phrase, behind = state.peek(), state.peek(1)
+        assert phrase is not None
+        assert phrase.phrase is not None
+        if not phrase.phrase.columns and (behind is None or behind.kind in ("cue", "period")):
+            # `which category did we spend the most on` asks for a sum of rows, `who earns the most` for a row.
+            table = state.schema.by_name[state.pick_column(link).table.lower()]
+            if any(column not in names_of(table) for column, _ in state.query.select):
+                raise Unclear(f"it is not clear of which rows “{link.words}” is the {phrase.words}")
+            state.at += 1
+            state.order_by(state.pick_column(link), phrase.phrase.value, 1)
+            state.mode = "where"
+            return True
+    if columns and link.is_form and state.counts and state.head is not None:
+        return True  # `how many meals did we pay for`
+    is_listed = state.links[0].words == "which" and bool(state.query.entities) and not state.query.select
+    if columns and link.is_form and is_listed and state.mode == "select":
+        return True  # `which expenses did Mia pay`
+    has_condition = any(each.column in link.columns for each in state.query.conditions)
+    is_part = link.is_form or not link.is_exact
+    if is_part and has_condition and state.asks != "when":
+        return True
+    if state.asks == "when" and not state.query.select:
+        days = [column for column in (*link.columns, *link.in_part) if holds_days(column)]
+        years = [column for column in link.columns if is_when(link) and column.is_number]
+        state.query.select.append((pick_of(state, link, days or years), ""))
+        return True
+    if state.amounts:
+        if not columns and is_part:
+            state.claims.append(link)
+        elif not state.query.select:
+            state.query.select.append((pick_of(state, link, columns), ""))
+            state.mode = "where"
+        elif is_part and state.query.select[0][0] in columns:
+            pass
+        else:
+            return False
+        return True
+    if state.asks == "who" and not state.query.select and not state.query.entities and not columns:
+        texts = [column for column in link.columns if not column.is_time]
+        state.query.select.append((pick_of(state, link, texts), ""))
+        state.mode = "where"
+        return True
+    is_which = state.links[0].words in ("which", "who") and bool(state.query.entities)
+    if is_part and link.is_form and (is_which or state.query.counted is not None):
+        state.claims.append(link)
+        return True
+    return False
+
+
+def pick_of(state: QuestionState, link: Link, columns: list[Column]) -> Column:
+    if not columns:
+        raise Unclear(f"it is not clear what “{link.words}” asks for")
+    return state.pick_column(replace(link, columns=tuple(columns))) if len(columns) > 1 else columns[0]
 
 
 def count_column(state: QuestionState, link: Link) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.sources.database.planning.draft import Unclear, is_name, quote_text
+from marchwarden.sources.database.planning.draft import Unclear, holds_days, is_name, quote_text
+from marchwarden.sources.database.planning.everyday.word_relations import AMOUNTS, amount_columns
 from marchwarden.sources.database.planning.order_reading import read_top
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -21,15 +22,23 @@ def widen_condition(state: QuestionState, operator: str) -> None:
     state.query.conditions[-1].operator = operator
 
 
-def has_value_after(state: QuestionState) -> bool:
+def has_value_after(state: QuestionState, link: Link) -> bool:
     following = state.peek()
     if following is None:
         return False
     if following.kind == "value" and state.mode == "select":
         # `which region is Kabul in`: a value of another column says no more of this one.
-        return any(column in following.values for column in state.links[state.at - 1].columns)
+        return any(column in following.values for column in link.columns)
+    if following.kind == "period":
+        return any(map(holds_days, (*link.columns, *link.in_part)))
     if following.kind in ("value", "text", "number"):
         return True
+    after = state.peek(1)
+    if state.next_is("compare", "between") and after and (after.kind == "period" or YEAR.fullmatch(after.words)):
+        # `did we spend after February`: the days are another column's.
+        named = following.phrase is not None and "date" in following.phrase.columns
+        if (after.kind == "period" or named) and link.is_form:
+            return any(map(holds_days, (*link.columns, *link.in_part)))
     if state.next_is("compare", "between", "average", "like", "starts", "ends"):
         return True
     if state.next_is("not"):
@@ -42,7 +51,8 @@ def condition_on(state: QuestionState, link: Link) -> None:
     column = pick_valued(state, link)
     state.last = column
     following = state.take()
-    if state.mode == "select" and not state.query.select and not state.query.entities and not state.counts:
+    is_asked = state.query.select or state.query.entities or state.counts or state.amounts
+    if state.mode == "select" and not is_asked and state.asks != "who" and state.head is None:
         raise Unclear("nothing is asked for before the first condition")
     state.mode = "where"
     if (phrase := following.phrase) is not None:
@@ -53,7 +63,7 @@ def condition_on(state: QuestionState, link: Link) -> None:
         elif cue == "compare":
             state.compares = (phrase.value, ())
             value = state.peek()
-            if value is None or value.kind not in ("number", "text", "value"):
+            if value is None or value.kind not in ("number", "text", "value", "period"):
                 raise Unclear("a comparison has no number")
             following = state.take()
         elif cue == "between":
@@ -74,12 +84,21 @@ def condition_on(state: QuestionState, link: Link) -> None:
         operator, state.negated = "!=", False
         if state.is_beside(column):
             raise Unclear(f"it is not clear which rows “not” excludes by {column.name}")
+    if following.period is not None:
+        state.add_period(column, operator, following.period)
+        return
     state.add_condition(column, operator, state.literal_of(following, column))
 
 
 def pick_valued(state: QuestionState, link: Link) -> Column:
     """Return the column of a condition: the one that has the value, where the words name several."""
     following = state.peek()
+    dated = following and (following.kind == "period" or YEAR.fullmatch(following.words))
+    if dated and not any(map(holds_days, link.columns)):
+        # `borrowed in April` means the day, `borrowed_on`, and not the borrower.
+        days = [column for column in link.in_part if holds_days(column)]
+        if len(days) == 1:
+            return days[0]
     if following and following.kind in ("value", "text") and len(link.columns) > 1:
         own = [column for column in link.columns if column in following.values]
         if len(own) == 1:
@@ -98,7 +117,33 @@ def read_value(state: QuestionState, link: Link) -> None:
         operator, state.negated = "!=", False
         if state.is_beside(column):
             raise Unclear(f"it is not clear which rows “not {link.words}” excludes")
+    if state.at == 1 or state.comes_behind("count", "ask", "where"):
+        state.head = state.head or column
     state.add_condition(column, operator, quote_text(link.values[column]))
+
+
+def read_period(state: QuestionState, link: Link) -> None:
+    """Read a day or a month beside no column: it is of the days of the table."""
+    assert link.period is not None
+    operator, words = state.compares or ("=", ())
+    if words and "date" not in words:
+        raise Unclear(f"it is not clear how “{link.words}” compares")
+    state.compares = None
+    if state.negated:
+        operator, state.negated = "!=", False
+    check_done(state, link)
+    days = state.days_of(state.near_tables() if state.query.entities or state.tables else state.used_tables())
+    if len(days) != 1:
+        raise Unclear(f"it is not clear of which days “{link.words}” is")
+    state.add_period(days[0], operator, link.period)
+
+
+def check_done(state: QuestionState, link: Link) -> None:
+    """Raise Unclear for `shipped in May`, where the days of a table are those of the order."""
+    before = state.links[max(0, state.at - 3) : state.at - 1]
+    done = [each for each in before if each.kind == "value" and each.words.lower().endswith("ed")]
+    if done and before[-1].words in ("in", "on", "during", "since", "before", "after") and done[0] is before[0]:
+        raise Unclear(f"it is not clear whether the rows are {done[0].words} or of {link.words}")
 
 
 def column_of_value(state: QuestionState, link: Link) -> Column:
@@ -115,6 +160,11 @@ def column_of_value(state: QuestionState, link: Link) -> Column:
     if len(found) > 1:
         named = {table.name for table in state.tables}
         found = [column for column in found if column.table in named] or found
+    if len(found) > 1:
+        # `the phone number of Lumen`: of the table that has the column that is named.
+        beside = {each.columns[0].table for each in state.links if each.kind == "column" and len(each.columns) == 1}
+        own = [column for column in found if column.table in beside]
+        found = own if len(own) == 1 and not state.query.entities else found
     if len(found) > 1:
         nearest = [each.name for each in reversed(state.query.entities)]
         for name in nearest:
@@ -173,13 +223,18 @@ def read_number(state: QuestionState, link: Link) -> None:
         elif words:
             column, operator = state.implied_column(words, operator)
         else:
-            raise Unclear(f"it is not clear what {link.words} counts")
+            # `expenses over 100`: the only amount of the table.
+            amounts = amount_columns(AMOUNTS, tuple(state.query.entities))
+            if len(amounts) != 1 or (following and following.kind != "cue"):
+                raise Unclear(f"it is not clear what {link.words} counts")
+            column = amounts[0]
         state.add_condition(column, operator, state.literal_of(link, column))
         return
     if state.last is not None and state.joint == "OR":
         state.add_condition(state.last, "=", state.literal_of(link, state.last))
         return
     if YEAR.fullmatch(link.words) and not state.top:
+        check_done(state, link)
         column, _ = state.implied_column(("year",), "=")
         operator = "!=" if state.negated else "="
         state.negated = False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from marchwarden.sources.database.planning.everyday.periods import Period
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.schema import Column, Table, words_of_name
 
 
@@ -51,6 +53,38 @@ def is_name(column: Column) -> bool:
     return words[-1] in ("name", "title") and (len(words) == 1 or set(words[:-1]) <= own)
 
 
+def names_of(table: Table) -> list[Column]:
+    """Return the columns that name a row: its name or title, first and last name, or `product` of products."""
+    found = [column for column in table.columns if is_name(column)]
+    if found:
+        return found
+    parts = [each for each in table.columns if words_of_name(each.name) in _PARTS_OF_NAME]
+    if len(parts) == 2:
+        return parts
+    own = [stem_of(word) for word in words_of_name(table.name)][-1:]
+    return [each for each in table.columns if own and [stem_of(word) for word in words_of_name(each.name)] == own]
+
+
+_PARTS_OF_NAME = (
+    ["first", "name"], ["last", "name"], ["given", "name"], ["family", "name"], ["surname"], ["firstname"],
+    ["lastname"],
+)  # fmt: skip
+# Values of a column that says yes or no, with the one that says yes.
+_FLAGS = ({"yes", "no"}, {"y", "n"}, {"true", "false"})
+
+
+def flag_of(column: Column, *, is_set: bool) -> str | None:
+    """Return the literal for yes or no of a column that says either; None for other columns."""
+    if column.type.lower() in ("boolean", "bool"):
+        return "TRUE" if is_set else "FALSE"
+    said = {value.lower(): value for value in column.values}
+    for flags in _FLAGS:
+        if column.complete and said and set(said) <= flags:
+            wanted = next(flag for flag in flags if (flag[0] in "yt") == is_set)
+            return quote_text(said.get(wanted, wanted))
+    return None
+
+
 def is_number(text: str) -> bool:
     return re.fullmatch(r"\d+(?:\.\d+)?", text) is not None
 
@@ -84,6 +118,24 @@ def in_days(column: Column, operator: str, value: str) -> tuple[str, str]:
     first, last = quote_text(f"{numbers[0]}-01-01"), quote_text(f"{numbers[-1]}-12-31{time}")
     if operator in ("=", "!=", "BETWEEN"):
         return "NOT BETWEEN" if operator == "!=" else "BETWEEN", f"{first} AND {last}"
+    return operator, first if operator in ("<", ">=") else last
+
+
+def in_period(column: Column, operator: str, period: Period) -> tuple[str, str]:
+    """Return the condition that a day or a month sets on a column of days; `MONTH` for one of any year.
+
+    Raises Unclear where the column holds no days, or a month of any year is compared.
+    """
+    if not holds_days(column):
+        raise Unclear(f"{column.name} of {column.table} holds no days")
+    if period.year is None:
+        if operator != "=":
+            raise Unclear("it is not clear of which year a month is")
+        return "MONTH", str(period.month)
+    time = "" if column.type.lower() == "date" else " 23:59:59.999999"
+    first, last = quote_text(period.first), quote_text(period.last + time)
+    if operator in ("=", "!="):
+        return "BETWEEN" if operator == "=" else "NOT BETWEEN", f"{first} AND {last}"
     return operator, first if operator in ("<", ">=") else last
 
 

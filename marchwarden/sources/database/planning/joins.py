@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from marchwarden.sources.database.schema import ForeignKey, Schema, Table, words_of_name
+from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
 
 # Words by which the name of a key ends.
 _KEY_WORDS = frozenset({"id", "code", "no", "number", "key", "ref"})
@@ -71,9 +71,19 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
         or not here.values
         or all(value.isdigit() for value in here.values)
     ]
+    # A single word that two tables share, `title`, is a key only where it refers to rows that are there.
+    candidates = [
+        each for each in candidates if len(words) > 1 or each[0] < 3 or _holds(each[1].by_name[each[2].lower()], here)
+    ]
     best = max((each[0] for each in candidates), default=0)
     top = [(other, key) for score, other, key in candidates if score == best]
     return top[0] if len(top) == 1 else None
+
+
+def _holds(key: Column, other: Column) -> bool:
+    """Return whether a key has each value of another column, as far as both are known."""
+    is_known = key.complete and other.complete and bool(key.values)
+    return not is_known or set(other.values) <= set(key.values)
 
 
 def join_path(tables: Sequence[Table], schema: Schema, keys: Iterable[ForeignKey]) -> list[Step] | None:

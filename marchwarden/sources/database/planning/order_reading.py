@@ -9,7 +9,8 @@ from marchwarden.sources.database.schema import Table
 
 
 def read_aggregate(state: QuestionState, name: str) -> None:
-    if state.mode == "select" or (name in ("AVG", "SUM") and state.groups):
+    is_last = state.at == len(state.links) and bool(state.query.select)  # `in total`, `on average`
+    if state.mode == "select" or is_last or (name in ("AVG", "SUM") and state.groups):
         state.aggregates.append(name)
     elif name in ("MAX", "MIN"):
         read_top(state, "top", "DESC" if name == "MAX" else "ASC", ())
@@ -77,9 +78,9 @@ def top_by_column(state: QuestionState, link: Link) -> None:
     if not is_first:
         state.mode = "where"
     is_asked = was_select and is_first and number == 1
-    if is_asked and column.is_number:
+    if is_asked and column.is_number and state.asks != "who":
         state.query.select.append((column, "MAX" if direction == "DESC" else "MIN"))
-    elif state.query.select or state.query.entities:
+    elif state.query.select or state.query.entities or state.asks == "who":
         state.order_by(column, direction, number)
     else:
         raise Unclear(f"it is not clear whether the highest {link.words} or its row is asked for")

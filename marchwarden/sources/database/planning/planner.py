@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
-from marchwarden.sources.database.planning.question_reader import read_question
-from marchwarden.sources.database.planning.single_table.table_planner import plan_over_table
+from marchwarden.sources.database.planning.question_reader import check_deeds, read_question
+from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
 from marchwarden.sources.database.schema import Schema
 
@@ -25,7 +25,8 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
     if not schema.tables:
         return NotPlanned("it has no table that may be read")
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
-    if len(schema.tables) == 1:
+    # Where the name of the table says what its rows are, whatever else a question says has to be read, too.
+    if len(schema.tables) == 1 and (has_sums(schema.tables[0]) or not names_rows(schema.tables[0])):
         return plan_over_table(question, schema, dialect) or _plan_by_words(question, schema, dialect)
     planned = _plan_by_words(question, schema, dialect)
     if isinstance(planned, NotPlanned):
@@ -35,11 +36,12 @@ def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> st
 
 def _plan_by_words(question: str, schema: Schema, dialect: str) -> str | NotPlanned:
     try:
-        links = link_question(question, SchemaNames(schema))
+        links = link_question(question, SchemaNames(schema, question))
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
     try:
         query = read_question(links, schema)
+        check_deeds(question, query, schema)
         return StatementWriter(query, schema, dialect).write()
     except Unclear as error:
         return NotPlanned(str(error))

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
-import Stemmer
-
+from marchwarden.sources.database.planning.everyday.periods import Period, read_period
+from marchwarden.sources.database.planning.everyday.word_relations import (
+    is_plural,
+    measured_columns,
+    related_columns,
+    related_tables,
+)
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
 from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
@@ -22,8 +28,12 @@ _TOKEN = re.compile(
 _MAX_VALUE_WORDS, _MAX_NAME_WORDS = 8, 6
 # Characters of a prefix that is enough for a name that is an abbreviation: `indep` for independence. A guess.
 _MIN_PREFIX_CHARS = 4
+# Characters of a word that may be a form of a value's word. A guess: shorter ones are codes.
+_MIN_FORM_CHARS = 4
+# What may stand before the first word of a value.
+_OPENING = " \t\n'\"“‘`(["
 
-Kind: TypeAlias = Literal["cue", "table", "column", "value", "number", "text"]
+Kind: TypeAlias = Literal["cue", "table", "column", "value", "number", "text", "period"]
 
 
 @dataclass(frozen=True)
@@ -42,22 +52,25 @@ class Link:
     """The value as each of its columns spells it."""
     is_exact: bool = True
     """False where the words are only a part of the names that they are linked to."""
+    is_form: bool = False
+    """True where the words are another form of the names or values, such as a plural, or a synonym of them."""
+    period: Period | None = None
+    in_part: tuple[Column, ...] = ()
+    """Columns of which the words name a part, beside those that they name in full."""
 
 
 @dataclass(frozen=True)
 class Token:
     text: str
     kind: str
-    stem: str
 
-    @property
+    @cached_property
     def lower(self) -> str:
         return self.text.lower().replace("’", "'")
 
-
-@lru_cache(maxsize=4_096)
-def stem_of(word: str) -> str:
-    return str(Stemmer.Stemmer("english").stemWord(word.lower()))
+    @cached_property
+    def stem(self) -> str:
+        return stem_of(self.text)
 
 
 def tokens_of(question: str) -> list[Token]:
@@ -67,7 +80,7 @@ def tokens_of(question: str) -> list[Token]:
         text = match[0][1:-1].strip() if kind == "quoted" else match[0]
         if kind == "word":
             text = re.sub(r"['’]s$", "", text)
-        found.append(Token(text, kind, stem_of(text.lower())))
+        found.append(Token(text, kind))
     return found
 
 
@@ -82,13 +95,18 @@ _STOP_STEMS = frozenset(map(stem_of, FILLERS))
 
 
 class SchemaNames:
-    """The names and values of a schema in the forms in which questions say them."""
+    """The names of a schema, and those of its values that a question may name, in the forms in which it says them."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, question: str) -> None:
+        self.all_tables = schema.tables
         self.tables: dict[tuple[str, ...], list[Table]] = defaultdict(list)
         self.columns: dict[tuple[str, ...], list[Column]] = defaultdict(list)
         self.parts: dict[tuple[str, ...], list[Column]] = defaultdict(list)
         self.values: dict[tuple[str, ...], dict[Column, str]] = defaultdict(dict)
+        self.forms: dict[tuple[str, ...], dict[Column, str | None]] = defaultdict(dict)
+        """Values by the stems of their words; None where a column has several of the same stems."""
+        # Most values begin as no word of the question does, and are passed over unread: a table may have 100,000.
+        begin = tuple({token.lower[:2] for token in tokens_within(question)})
         for table in schema.tables:
             for words in _variants(words_of_name(table.name)):
                 self.tables[words].append(table)
@@ -106,9 +124,17 @@ class SchemaNames:
                     self.columns[rest].append(column)
                 self._add_parts(column, stems, own)
                 for value in column.values:
-                    key = tuple(token.lower for token in tokens_of(value))
-                    if 0 < len(key) <= _MAX_VALUE_WORDS:
-                        self.values[key].setdefault(column, value)
+                    if begin and _begins(value, begin):
+                        self._add_value(column, value)
+
+    def _add_value(self, column: Column, value: str) -> None:
+        tokens = tokens_of(value)
+        if 0 < len(tokens) <= _MAX_VALUE_WORDS:
+            self.values[tuple(token.lower for token in tokens)].setdefault(column, value)
+            stems = tuple(token.stem for token in tokens)
+            known = self.forms[stems].setdefault(column, value)
+            if known is not None and known.lower() != value.lower():
+                self.forms[stems][column] = None
 
     def _add_parts(self, column: Column, stems: tuple[str, ...], table: tuple[str, ...]) -> None:
         """Add what is left of a column's name without its table's, and the names that begin or end it."""
@@ -128,6 +154,12 @@ class SchemaNames:
         for ending, tables in endings.items():
             if len(tables) == 1 and ending not in self.tables:
                 self.tables[ending].append(tables[0])
+
+
+def _begins(value: str, begin: tuple[str, ...]) -> bool:
+    """Return whether the first word of a value may begin so; True for one that begins with an unusual mark."""
+    bare = value.lower().lstrip(_OPENING)
+    return bare.startswith(begin) or (bare[:1] != "" and not bare[0].isalnum())
 
 
 def _variants(words: list[str]) -> Iterator[tuple[str, ...]]:
@@ -161,7 +193,11 @@ def link_question(question: str, names: SchemaNames) -> list[Link]:
         found, length = _longest(tokens, place, names)
         if found is None:
             token = tokens[place]
-            if token.lower not in FILLERS:
+            # `for us`, and not the US.
+            is_us = (
+                token.text == "us" and place > 0 and tokens[place - 1].lower in ("for", "to", "with", "from", "by")
+            )
+            if token.lower not in FILLERS and not is_us:
                 raise NotLinked(token.text)
             place += 1
             continue
@@ -187,6 +223,10 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
     if token.kind == "quoted":
         key = tuple(each.lower for each in tokens_of(token.text))
         return Link("text", token.text, place, values=dict(names.values.get(key, {}))), 1
+    period = read_period([each.text for each in tokens], place)
+    if period and (token.kind == "number" or period[1] > 1):
+        words = " ".join(each.text for each in tokens[place : place + period[1]])
+        return Link("period", words, place, period=period[0]), period[1]
     if token.kind == "number":
         values = dict(names.values.get((token.lower,), {}))
         return Link("number", token.text.replace(",", "").rstrip("."), place, values=values), 1
@@ -199,15 +239,66 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
             candidates.append((length, 2, Link("cue", " ".join(key), place, CUES[key])))
             break
     if name := _name(tokens, place, names):
-        candidates.append((name[1], 3, name[0]))
+        # `who joined first` means no first name.
+        phrase = CUES.get((token.lower,))
+        is_cue = phrase is not None and phrase.cue == "top" and bool(phrase.columns)
+        if name[0].is_exact or name[1] > 1 or not is_cue:
+            candidates.append((name[1], 3, name[0]))
     if value := _value(tokens, place, names):
         candidates.append((value[1], 4 if _is_name_like(tokens, place) else 1, value[0]))
+    if period:
+        candidates.append((1, 0, Link("period", token.text, place, period=period[0])))
+    if (form := _value_by_form(tokens, place, names)) and (form[1] > 1 or not candidates):
+        candidates.append((form[1], -1, form[0]))
     if not candidates and token.lower in NUMBERS:
         return Link("number", NUMBERS[token.lower], place), 1
     if not candidates:
-        return None, 0
+        return _name_by_meaning(tokens, place, names)
     length, _, best = max(candidates, key=lambda each: (each[0], each[1]))
     return best, length
+
+
+def _value_by_form(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, int] | None:
+    """Return the value that the words say in the plural, or in the singular: `engineers`, of the role `Engineer`.
+
+    Other forms say other things: who is in training is no trainer.
+    """
+    for length in range(min(_MAX_VALUE_WORDS, len(tokens) - place), 0, -1):
+        run = tokens[place : place + length]
+        if run[-1].kind != "word" or len(run[-1].text) < _MIN_FORM_CHARS:
+            continue
+        held = names.forms.get(tuple(each.stem for each in run), {})
+        last = run[-1].lower
+        found = {
+            column: value
+            for column, value in held.items()
+            if value is not None and is_plural(last, tokens_of(value)[-1].lower)
+        }
+        if found and not (length == 1 and (run[0].lower in FILLERS or (run[0].lower,) in CUES)):
+            words = " ".join(each.text for each in run)
+            return Link("value", words, place, columns=tuple(found), values=found, is_form=True), length
+    return None
+
+
+def _name_by_meaning(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
+    """Return the names that a word says in another form or by a synonym: `earns` a salary, `wrote`, `workers`."""
+    token = tokens[place]
+    is_who = tokens[0].lower == "who"
+    if token.kind != "word" or (token.lower in FILLERS and not is_who):
+        return None, 0
+    link = Link("column", token.lower, place, is_exact=False, is_form=True)
+    if columns := measured_columns(token.stem, names.all_tables):
+        return replace(link, columns=tuple(columns)), 1
+    if token.lower in FILLERS:
+        return None, 0
+    # A synonym of names in several tables says too little.
+    tables = [] if token.lower.endswith(("ed", "ing")) else related_tables(token.stem, names.all_tables)
+    if len(tables) == 1:
+        return Link("table", token.lower, place, tables=tuple(tables), is_form=True), 1
+    columns = [] if tables else related_columns(token.stem, names.all_tables)
+    if columns and len({column.table for column in columns}) == 1:
+        return replace(link, columns=tuple(columns)), 1
+    return None, 0
 
 
 def _is_name_like(tokens: list[Token], place: int) -> bool:
@@ -247,9 +338,13 @@ def _name(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, in
                 continue
             if found := _named(run, names, exact):
                 tables, columns = found
+                stems = tuple(each.stem for each in run)
+                in_part = tuple(c for c in names.parts.get(stems, ()) if c not in columns) if exact else ()
                 kind: Kind = "table" if tables and not columns else "column" if not tables else "table"
                 words = " ".join(each.lower for each in run)
-                return Link(kind, words, place, tables=tables, columns=columns, is_exact=exact), length
+                return Link(
+                    kind, words, place, tables=tables, columns=columns, is_exact=exact, in_part=in_part
+                ), length
     return None
 
 
@@ -267,6 +362,10 @@ def _named(run: list[Token], names: SchemaNames, exact: bool) -> tuple[tuple[Tab
             tables, columns = [*tables, *names.tables.get(other, [])], [*columns, *names.columns.get(other, [])]
             if tables or columns:
                 break
+    if exact and not tables and not columns and len(run) > 1 and run[-1].lower == "number":
+        columns = names.columns.get(stems[:-1], [])  # the phone number
+    if not exact and not columns and len(run) == 1:
+        columns = [column for other in _synonyms(stems) for column in names.parts.get(other, [])]
     if not exact and not columns:
         # An abbreviated name: `indep year`; or two words of which the name is made without a blank.
         joined = "".join(stems)

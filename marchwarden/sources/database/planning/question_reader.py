@@ -11,15 +11,25 @@ from marchwarden.sources.database.planning.condition_reading import (
     read_like,
     read_named,
     read_number,
+    read_period,
     read_text,
     read_value,
     widen_condition,
 )
-from marchwarden.sources.database.planning.draft import Draft, Unclear, is_measure, is_name
+from marchwarden.sources.database.planning.draft import Condition, Draft, Unclear, is_measure, is_name, names_of
+from marchwarden.sources.database.planning.everyday.word_relations import (
+    AMOUNTS,
+    amount_columns,
+    is_of_one_row,
+    is_of_people,
+    is_told_by,
+    quantity_of,
+)
 from marchwarden.sources.database.planning.order_reading import read_aggregate, read_top
-from marchwarden.sources.database.planning.question_links import Kind, Link
+from marchwarden.sources.database.planning.question_links import Kind, Link, tokens_of
 from marchwarden.sources.database.planning.question_state import QuestionState
-from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.planning.question_words import DEEDS
+from marchwarden.sources.database.schema import Schema, Table
 
 
 def read_question(links: Sequence[Link], schema: Schema) -> Draft:
@@ -32,11 +42,27 @@ def read_question(links: Sequence[Link], schema: Schema) -> Draft:
     return state.query
 
 
+def check_deeds(question: str, query: Draft, schema: Schema) -> None:
+    """Raise Unclear for `which products were sold`, where no more is read than products and none of it is sales."""
+    used = {each.column.table for each in query.conditions} | {each.table for each, _ in query.select if each}
+    used |= {each.name for each in query.entities}
+    tables = [schema.by_name[name.lower()] for name in used]
+    if any(column and name for column, name in query.select):
+        return  # the average of a column of tickets that were bought
+    for token in tokens_of(question):
+        if token.lower in DEEDS and not any(is_told_by(token.stem, table) for table in tables):
+            raise Unclear(f"it is not clear which rows were “{token.text}”")
+
+
 def read_cue(state: QuestionState, link: Link) -> None:
     phrase = link.phrase
     assert phrase is not None
     cue = phrase.cue
-    if link.place == 0 and link.words in ("where", "when"):
+    if link.place == 0 and link.words in ("who", "when"):
+        state.asks = link.words
+    if link.place == 0 and link.words == "when":
+        return
+    if link.place == 0 and link.words == "where":
         raise Unclear(f"it is not clear which column “{link.words}” asks for")
     if link.place == 0 and link.words in ("sort", "order"):
         state.sorts = True  # `sort the names by age`
@@ -47,6 +73,9 @@ def read_cue(state: QuestionState, link: Link) -> None:
     elif cue == "count":
         state.check_settled()
         state.counts = True
+    elif cue == "amount":
+        state.check_settled()
+        state.amounts = True
     elif cue == "distinct":
         state.distinct_next = True
         if not state.counts:
@@ -85,7 +114,7 @@ def read_cue(state: QuestionState, link: Link) -> None:
     elif cue == "both":
         raise Unclear("“both” asks for two sets of rows")
     elif cue in ("and", "comma"):
-        pass
+        state.says_and = True
     elif cue == "where":
         is_asked = link.words in ("which", "who") and not state.query.select and not state.query.entities
         state.mode = "select" if is_asked else "where"
@@ -109,6 +138,8 @@ def finish(state: QuestionState) -> None:
         state.order_by(None, state.top[0], state.top[2])
         state.top = None
     state.check_settled()
+    settle_everyday(state)
+    merge_alternatives(state)
     if state.orders and state.direction and len(query.select) == 1 and query.select[0][0] and not query.order:
         state.order_by(query.select[0][0], state.direction, None)
         state.orders = False
@@ -144,14 +175,116 @@ def check_kinds(state: QuestionState) -> None:
 
 
 def select_names(state: QuestionState) -> None:
-    if not state.query.entities:
+    """Select what names the rows that are asked for, or their whole rows where nothing does."""
+    table = state.query.entities[0] if state.query.entities else named_by_head(state)
+    if table is None:
         raise Unclear("it does not say what to look up")
-    names = [column for column in state.query.entities[0].columns if is_name(column)]
-    if len(names) != 1:
-        raise Unclear(f"it does not say which columns of {state.query.entities[0].name} are asked for")
-    state.query.select.append((names[0], ""))
+    names = names_of(table)
+    # In a database with foreign keys a row is little more than numbers of other rows.
+    is_readable = len(table.columns) <= _MOST_COLUMNS and not state.schema.keys
+    if len([column for column in names if is_name(column)]) > 1 or (not names and not is_readable):
+        raise Unclear(f"it does not say which columns of {table.name} are asked for")
+    if names and any(each.column in names and each.operator == "=" for each in state.query.conditions):
+        raise Unclear(f"it does not say what of {table.name} is asked for")  # `what does Lea Graf do`
+    state.query.select += [(column, "") for column in names or table.columns]
 
 
+def named_by_head(state: QuestionState) -> Table | None:
+    """Return the table whose rows a value names, `which designers`, or the people that `who` asks for."""
+    if state.head is not None:
+        return state.schema.by_name[state.head.table.lower()]
+    used = [each.column.table for each in state.query.conditions]
+    used += [state.query.order[0].table] if state.query.order and state.query.order[0] else []
+    tables = [state.schema.by_name[name.lower()] for name in dict.fromkeys(used)]
+    return tables[0] if state.asks == "who" and len(tables) == 1 and is_of_people(tables[0]) else None
+
+
+def settle_everyday(state: QuestionState) -> None:
+    """Settle what the question left open: the number of `how much`, things that a value names, a mean told last."""
+    query = state.query
+    if (
+        state.asks == "who"
+        and state.head is not None
+        and not is_of_people(state.schema.by_name[state.head.table.lower()])
+    ):
+        raise Unclear("it is not clear who is asked for")
+    plain = [column for column, name in query.select if column and not name]
+    phrase = state.links[-1].phrase if state.links else None
+    is_last = phrase is not None and phrase.cue == "aggregate"
+    if len(state.aggregates) == 1 and is_last and len(plain) == len(query.select) == 1 and plain[0].is_number:
+        query.select = [(plain[0], state.aggregates.pop())]
+        state.amounts = False
+    if state.asks == "when" and not query.select:
+        days = state.days_of(query.entities or state.used_tables())
+        if len(days) != 1 or not query.conditions:
+            raise Unclear("it is not clear which days “when” asks for")
+        query.select.append((days[0], ""))
+    if state.counts and state.head is not None:
+        count_things(state, state.schema.by_name[state.head.table.lower()])
+    if state.amounts:
+        settle_amount(state)
+    for link in state.claims:
+        if not any(each.column in link.columns for each in query.conditions):
+            raise Unclear(f"it is not clear what “{link.words}” says of the rows")
+
+
+def merge_alternatives(state: QuestionState) -> None:
+    """Make one condition of several values of a column: `in Bern or Basel`; of numbers of one table also `and`.
+
+    `Which customers are from Bergen and from Oslo` may ask for two sets of rows, and is left alone.
+    """
+    query = state.query
+    tables = {each.column.table for each in query.conditions} | {each.table for each, _ in query.select if each}
+    tables |= {query.counted.name} if query.counted else set()
+    is_number = len(tables) == 1 and bool(query.select) and all(name for _, name in query.select)
+    merged: list[Condition] = []
+    for each in query.conditions:
+        before = merged[-1] if merged else None
+        is_same = before is not None and before.column is each.column and before.operator in ("=", "IN")
+        joins = each.joint == "OR" or (is_number and state.says_and)
+        if before is not None and is_same and each.operator == "=" and each.value != before.value and joins:
+            before.operator, before.value = "IN", f"{before.value.removesuffix(')').removeprefix('(')}, {each.value}"
+            before.value = f"({before.value})"
+        else:
+            merged.append(each)
+    query.conditions = merged
+
+
+def count_things(state: QuestionState, table: Table) -> None:
+    """Count the rows of a value, `how many engineers`; or the things that a row counts, `how many pencils`."""
+    state.counts = False
+    quantity = quantity_of(table)
+    is_told = any(column is quantity for column, _ in state.query.select)
+    if quantity is None or state.head is None:
+        state.query.counted = table
+        state.query.select.append((None, "COUNT"))
+    elif not is_told:
+        state.query.select.append((quantity, "" if state.head in names_of(table) else "SUM"))
+
+
+def settle_amount(state: QuestionState) -> None:
+    """Sum up what `how much` asks for, unless one row has it. Raises Unclear where it is not told which number."""
+    query = state.query
+    state.amounts = False
+    tables = query.entities or state.used_tables()
+    columns = [column for column, name in query.select if column and not name] or amount_columns(
+        AMOUNTS, tuple(tables)
+    )
+    if len(columns) != 1 or len(query.select) > 1 or not columns[0].is_number or query.order:
+        raise Unclear("it is not clear which number “how much” asks for")
+    column = columns[0]
+    names = names_of(state.schema.by_name[column.table.lower()])
+    is_of_row = any(each.column in names and each.operator == "=" for each in query.conditions)
+    is_summed = state.aggregates == ["SUM"]
+    if is_summed:
+        state.aggregates = []
+    if not is_of_row and is_of_one_row(column) and not is_summed:
+        raise Unclear(f"it is not clear of which row {column.name} is asked for")
+    query.select = [(column, "" if is_of_row and not is_summed else "SUM")]
+
+
+# Columns of a row that is told whole. A guess: more are no answer to read.
+_MOST_COLUMNS = 12
 _READERS: Mapping[Kind, Callable[[QuestionState, Link], None]] = {
     "cue": read_cue,
     "table": read_table,
@@ -159,4 +292,5 @@ _READERS: Mapping[Kind, Callable[[QuestionState, Link], None]] = {
     "value": read_value,
     "number": read_number,
     "text": read_text,
+    "period": read_period,
 }

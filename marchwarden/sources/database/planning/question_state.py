@@ -10,9 +10,12 @@ from marchwarden.sources.database.planning.draft import (
     Unclear,
     holds_days,
     in_days,
+    in_period,
     is_number,
     quote_text,
 )
+from marchwarden.sources.database.planning.everyday.periods import Period
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
@@ -41,6 +44,15 @@ class QuestionState:
         self.distinct_next = False
         self.sorts = False
         self.number = 1
+        self.says_and = False
+        self.amounts = False
+        """True where `how much` asks for a number that is still to be told."""
+        self.asks = ""
+        """First word of the question, where it is `who` or `when`."""
+        self.head: Column | None = None
+        """Column of a value that names what is asked for: `how many engineers`."""
+        self.claims: list[Link] = []
+        """Verbs that name a column, of which a value has to be told: `did Nora Falk write`."""
         self.is_value = False
         """True where `how many` asks for a number that a row holds, so that a condition must say which row."""
 
@@ -78,6 +90,9 @@ class QuestionState:
             for column in table.columns
             if word in words_of_name(column.name)
         ]
+        if "year" in words:
+            # A year beside no word for births is not that of a birth.
+            found = [column for column in found if not {"birth", "born"} & set(words_of_name(column.name))]
         if len(found) == 1:
             return found[0], direction
         if not found and words == ("age",):
@@ -86,10 +101,28 @@ class QuestionState:
             if len(born) == 1:
                 return born[0], {"DESC": "ASC", "ASC": "DESC", ">": "<", "<": ">"}.get(direction, direction)
         if not found and words in (("year",), ("year", "date")):
-            days = [column for table in tables for column in table.columns if holds_days(column)]
+            days = self.days_of(tables)
             if len(days) == 1 and (days[0], "") not in self.query.select:
                 return days[0], direction
         raise Unclear(f"it is not clear which column “{words[0]}” means")
+
+    def days_of(self, tables: Sequence[Table]) -> list[Column]:
+        """Return the columns of days; of several of one table the one that has its name, `order_date` of orders."""
+        days = [column for table in tables for column in table.columns if holds_days(column)]
+        days = [column for column in days if not {"birth", "born"} & set(words_of_name(column.name))] or days
+        own = [c for c in days if {*map(stem_of, words_of_name(c.table))} & {*map(stem_of, words_of_name(c.name))}]
+        return own if len(days) > 1 and len(own) == 1 else days
+
+    def add_period(self, column: Column, operator: str, period: Period) -> None:
+        """Add the condition of a day or a month. Raises Unclear."""
+        self.query.conditions.append(Condition(column, *in_period(column, operator, period), self.joint))
+        self.joint, self.last = "AND", column
+
+    def used_tables(self) -> list[Table]:
+        """Return the tables of the columns that are asked for or in conditions; all where there are none."""
+        used = [column.table for column, _ in self.query.select if column]
+        used += [each.column.table for each in self.query.conditions]
+        return [self.schema.by_name[name.lower()] for name in dict.fromkeys(used)] or list(self.schema.tables)
 
     def near_tables(self) -> list[Table]:
         """Return the table that is named next, else the one that was named last, else all."""
@@ -98,7 +131,7 @@ class QuestionState:
             return list(following.tables)
         if self.query.entities:
             return self.query.entities[-1:]
-        return self.tables or list(self.schema.tables)
+        return self.tables or self.used_tables()
 
     def order_by(self, column: Column | None, direction: str, limit: int | None) -> None:
         if self.query.order is not None:
@@ -113,10 +146,16 @@ class QuestionState:
     def pick_column(self, link: Link) -> Column:
         """Return the column that words name: of the table that stands nearest, where several have one."""
         found = list(link.columns)
+        named = {table.name for table in self.tables}
+        if " " in link.words and named and not named & {column.table for column in found}:
+            # `air date` of a cartoon means its `original_air_date`, and not another table's `air_date`.
+            own = [column for column in link.in_part if column.table in named]
+            found = own if len(own) == 1 else found
         if len(found) == 1:
             return found[0]
         # `of the stadium`, `stadium name`: the table beside it.
-        before = self.links[self.links.index(link) - 1] if self.links.index(link) > 0 else None
+        place = self.place_of(link)
+        before = self.links[place - 1] if place > 0 else None
         beside = [each for each in (before,) if each and each.kind == "table"]
         for each in (*beside, *self.tables_after(link), *reversed(self.tables_before(link))):
             own = [column for column in found if column.table in {table.name for table in each.tables}]
@@ -135,12 +174,15 @@ class QuestionState:
             f"“{link.words}” may be a column of {' or '.join(dict.fromkeys(column.table for column in found))}"
         )
 
+    def place_of(self, link: Link) -> int:
+        return next(number for number, each in enumerate(self.links) if each.place == link.place)
+
     def tables_after(self, link: Link) -> list[Link]:
-        place = self.links.index(link)
+        place = self.place_of(link)
         return [each for each in self.links[place + 1 :] if each.kind == "table" and each.tables]
 
     def tables_before(self, link: Link) -> list[Link]:
-        place = self.links.index(link)
+        place = self.place_of(link)
         return [each for each in self.links[:place] if each.kind == "table" and each.tables]
 
     def is_beside(self, column: Column) -> bool:

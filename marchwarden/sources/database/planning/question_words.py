@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 Cue: TypeAlias = Literal[
     "ask", "count", "distinct", "aggregate", "top", "common", "compare", "between", "average", "order", "descending",
     "ascending", "each", "not", "or", "both", "and", "comma", "where", "in", "like", "starts", "ends", "named",
+    "amount",
 ]  # fmt: skip
 
 
@@ -24,6 +25,8 @@ class Phrase:
 
 
 _AGE = ("age",)
+_LENGTH = ("length", "duration", "pages")
+_PRICE = ("price", "cost", "amount", "fee")
 _PHRASES: dict[Phrase, str] = {
     Phrase("ask"): "what is, what are, what was, what were, show, show me, list, find, find out, give, give me, "
     "return, tell, tell me, what, display, report, return me, please show, compute, calculate, please list, "
@@ -33,20 +36,21 @@ _PHRASES: dict[Phrase, str] = {
     "what is the total number of, find the total number of, the total number of, what is the count of, the count of",
     Phrase("distinct"): "distinct, different, unique",
     Phrase("aggregate", "AVG"): "average, mean, avg, on average",
-    Phrase("aggregate", "SUM"): "total, sum, sum of, combined",
+    Phrase("amount"): "how much, how much money",
+    Phrase("aggregate", "SUM"): "total, sum, sum of, combined, in total, altogether",
     Phrase("aggregate", "MAX"): "maximum, max",
     Phrase("aggregate", "MIN"): "minimum, min",
     Phrase("top", "DESC"): "highest, largest, greatest, biggest, most, top, maximal, best",
     Phrase("top", "ASC"): "lowest, smallest, least, fewest, minimal",
     Phrase("top", "DESC", _AGE): "oldest, eldest",
     Phrase("top", "ASC", _AGE): "youngest",
-    Phrase("top", "DESC", ("length", "duration")): "longest",
-    Phrase("top", "ASC", ("length", "duration")): "shortest",
+    Phrase("top", "DESC", _LENGTH): "longest",
+    Phrase("top", "ASC", _LENGTH): "shortest",
     Phrase("top", "DESC", ("height",)): "tallest",
     Phrase("top", "DESC", ("weight",)): "heaviest",
     Phrase("top", "ASC", ("weight",)): "lightest",
-    Phrase("top", "ASC", ("price", "cost")): "cheapest, least expensive",
-    Phrase("top", "DESC", ("price", "cost")): "most expensive, priciest",
+    Phrase("top", "ASC", _PRICE): "cheapest, least expensive",
+    Phrase("top", "DESC", _PRICE): "most expensive, priciest",
     Phrase("top", "DESC", ("population",)): "most populated, most populous",
     Phrase("top", "DESC", ("date", "year", "time")): "latest, most recent, newest, most recently, last",
     Phrase("top", "ASC", ("date", "year", "time")): "earliest, first",
@@ -131,9 +135,12 @@ FILLERS = frozenset(
         "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated",
         "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database",
         "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got",
-        "possible", "kind", "kinds"
+        "possible", "kind", "kinds", "placed", "entered", "still", "already", "here", "based", "situated"
     }
 )  # fmt: skip
+
+# Those of them that say what was done with a row: a table of products does not tell which were sold.
+DEEDS = frozenset({"sold", "bought"})
 
 _COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
@@ -163,6 +170,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "gender": ("sex",),
     "born": ("birth",),
     "locat": ("place",),
+    "citi": ("town",),
+    "town": ("city",),
+    "job": ("role", "position", "profession"),
     "leader": ("head of state",),
     "independ": ("indep",),
 }

@@ -8,6 +8,8 @@ from marchwarden.sources.database.planning.draft import Condition, Draft, Unclea
 from marchwarden.sources.database.planning.joins import find_keys, join_path
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table
 
+# Rows that are told where several have the highest or lowest value. As many as of a spreadsheet's rows.
+MOST_TIES = 20
 _RESERVED = frozenset(
     {
         "all", "and", "as", "asc", "between", "by", "case", "check", "column", "create", "cross",
@@ -92,14 +94,21 @@ class StatementWriter:
         if steps and not grouped and any(name == "COUNT" for _, name in select) and len(steps) > 1:
             raise Unclear("it is not clear what is counted over several tables")
         self.qualified = bool(steps)
-        sql = "SELECT " + ("DISTINCT " if query.distinct else "")
-        sql += ", ".join(self._selected(column, name) for column, name in select)
-        sql += f" FROM {self._name(tables[0].name)}"
+        head = "SELECT " + ("DISTINCT " if query.distinct else "")
+        head += ", ".join(self._selected(column, name) for column, name in select)
+        sql = f" FROM {self._name(tables[0].name)}"
         for step in steps:
             sql += f" JOIN {self._name(step.table.name)} ON {self._pair(step.left)} = {self._pair(step.right)}"
-        if where := [self._where(outer), *inner]:
-            told = " AND ".join(each for each in where if each)
-            sql += f" WHERE {told}" if told else ""
+        conditions = " AND ".join(each for each in (self._where(outer), *inner) if each)
+        has_ties = query.order is not None and query.limit == 1
+        if has_ties and not grouped and query.order and query.order[0]:
+            # All rows with the highest value, and not one of them that the database happens to give first.
+            name = self._column(query.order[0])
+            best = f"{'MAX' if query.order[1] == 'DESC' else 'MIN'}({name})"
+            within = f"{sql} WHERE {conditions}" if conditions else sql
+            outside = f"({conditions}) AND" if " OR " in conditions else f"{conditions} AND"
+            conditions = f"{outside if conditions else ''} {name} = (SELECT {best}{within})".strip()
+        sql += f" WHERE {conditions}" if conditions else ""
         if grouped:
             plain = [column for column, name in select if column and not name]
             sql += " GROUP BY " + ", ".join(self._column(each) for each in dict.fromkeys((*grouped, *plain)))
@@ -112,10 +121,15 @@ class StatementWriter:
             by = "COUNT(*)" if column is None else self._column(column)
             if grouped and column is not None and column not in grouped and column not in [c for c, _ in select]:
                 raise Unclear("it is not clear how the groups are ordered")
+            if has_ties and grouped:
+                top = f"SELECT {by}{sql} ORDER BY {by}" + (" DESC" if direction == "DESC" else "")
+                sql += f" {'AND' if query.having else 'HAVING'} {by} = ({top} LIMIT 1)"
+            if has_ties:
+                return f"{head}{sql} LIMIT {MOST_TIES}"
             sql += f" ORDER BY {by}" + (" DESC" if direction == "DESC" else "")
             if query.limit:
                 sql += f" LIMIT {query.limit}"
-        return sql
+        return head + sql
 
     def _tables(
         self, select: list[tuple[Column | None, str]], grouped: list[Column], outer: list[Condition], counts: bool
@@ -172,6 +186,10 @@ class StatementWriter:
                 table = self._name(each.column.table)
                 value = f"(SELECT AVG({self._name(each.column.name)}) FROM {table})"
             part = f"{self._column(each.column)} {each.operator} {value}"
+            if each.operator == "MONTH" and self.dialect == "sqlite":
+                part = f"{self._column(each.column)} LIKE '____-{int(value):02}-%'"
+            elif each.operator == "MONTH":
+                part = f"EXTRACT(MONTH FROM {self._column(each.column)}) = {value}"
             told += f" {each.joint} {part}" if told else part
         return f"({told})" if joints == {"OR"} and self.query.without else told
 

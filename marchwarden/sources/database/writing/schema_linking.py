@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from marchwarden.injection.detector import is_injection
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.joins import find_keys, join_path
-from marchwarden.sources.database.planning.question_links import SchemaNames, stem_of, tokens_of, tokens_within
+from marchwarden.sources.database.planning.question_links import SchemaNames, tokens_of, tokens_within
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
 
 # Characters of all tables, about four to a token. A guess: all tables of 16 of Spider's 19 databases.
@@ -36,7 +37,7 @@ def link_schema(question: str, schema: Schema) -> str:
 
 def find_values(question: str, schema: Schema) -> Mapping[Column, Sequence[str]]:
     """Return the values that a question names, by column, as the column spells them."""
-    names = SchemaNames(schema)
+    names = SchemaNames(schema, question)
     tokens = tokens_within(question)
     found: dict[Column, list[str]] = {}
     for start in range(len(tokens)):

@@ -13,7 +13,7 @@ from sqlglot import expressions as exp
 from sqlglot.errors import SqlglotError
 
 from marchwarden.sources.database.allow_list import Dialect, StatementRefused
-from marchwarden.sources.database.planning.question_links import stem_of
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.schema import Schema, words_of_name
 
 # Numbers of counts by cases; and those of percentages, and of units of time and size, by which values are multiplied.

@@ -94,6 +94,7 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
             True,
             [span, *head[1], *told.used],
             told.doubts + 1,
+            tied="COUNT(*)",
         )
     measure, more = measured
     if q.is_time(measure) or set(header_words(measure)) & {"founded", "built", "born", "birth"}:
@@ -128,6 +129,7 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
         True,
         used,
         told.doubts + (head is None),
+        tied=write.name(measure),
     )
 
 
@@ -180,7 +182,8 @@ def position(q: TableQuestion, write: Writer) -> Plan | None:
         order = write.name(days[0])
         where, used = [*told.where, f"{order} IS NOT NULL"], [*used, *named]
     by_row = order == write.row
-    return Plan("position", write.name(head[0]), where, "", f"{order} {direction}", True, used, doubts, by_row)
+    tied = order if days and order == write.name(days[0]) else ""
+    return Plan("position", write.name(head[0]), where, "", f"{order} {direction}", True, used, doubts, by_row, tied)
 
 
 def neighbour(q: TableQuestion, write: Writer) -> Plan | None:

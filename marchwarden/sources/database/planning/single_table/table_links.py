@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from marchwarden.sources.database.planning.question_links import Token, stem_of, tokens_within
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
+from marchwarden.sources.database.planning.question_links import Token, tokens_within
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
 from marchwarden.sources.database.planning.single_table.typed_cells import Kind, read_cells
-from marchwarden.sources.database.schema import Column, Table
+from marchwarden.sources.database.schema import Column, Table, words_of_name
 
 # Words of a value that are looked for, and values that one run of words may name in part. Guesses.
 _MAX_RUN, _MOST_VALUES = 10, 60
@@ -130,8 +131,13 @@ class TableQuestion:
     def matches(self) -> list[Match]:
         """Values that the question names: the longest runs of words, from left to right, in all their columns."""
         index: dict[str, list[tuple[Column, str, tuple[str, ...]]]] = defaultdict(list)
+        # Most values hold no word of the question, and are passed over unread: a table may have 100,000.
+        said = {word for word in self.words if len(word) > 1 and word not in _NO_VALUE}
         for column in self.table.columns:
             for value in column.values:
+                lowered = value.lower().replace("’", "'")
+                if not any(word in lowered for word in said):
+                    continue
                 words = tuple(token.lower for token in tokens_within(value))
                 for word in set(words):
                     index[word].append((column, value, words))
@@ -271,13 +277,22 @@ class TableQuestion:
                 return column, sums
         return None
 
-    def left_over(self, used: Sequence[Span]) -> list[str]:
-        """Return the words that say something and that no span uses."""
+    def left_over(self, used: Sequence[Span], *, is_strict: bool = False) -> list[str]:
+        """Return the words that say something and that no span uses.
+
+        With `is_strict`, the rows have the name of the table, or of the column that tells them apart; and a word
+        such as `earned` says something.
+        """
         places = places_in(used)
+        own = {stem_of(word) for word in words_of_name(self.table.name)}
+        if is_strict:
+            places |= {place for place, token in enumerate(self.tokens) if token.stem in own}
+            places |= places_in(each.span for each in self.columns if self.name_column in each.columns)
+        light = LIGHT - _OF_MONEY if is_strict else LIGHT
         return [
             word
             for place, word in enumerate(self.words)
-            if place not in places and word != "," and (word in SIGNALS or not (word in FILLERS or word in LIGHT))
+            if place not in places and word != "," and (word in SIGNALS or not (word in FILLERS or word in light))
         ]
 
 
@@ -295,6 +310,8 @@ def header_stems(column: Column) -> tuple[str, ...]:
     return tuple(stem_of(word) for word in words)
 
 
+# Light words that say in which direction an amount goes.
+_OF_MONEY = frozenset({"earn", "earned", "receive", "received"})
 _NO_HEADER = frozenset(
     {"of", "in", "the", "for", "to", "and", "by", "at", "on", "a", "s", "or", "with", "was", "from"}
 )

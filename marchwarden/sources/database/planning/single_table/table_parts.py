@@ -17,7 +17,7 @@ from marchwarden.sources.database.planning.single_table.table_links import (
 )
 from marchwarden.sources.database.planning.single_table.table_words import ASKED, COMPARED, MEASURES, SPELLED
 from marchwarden.sources.database.planning.single_table.typed_cells import time_of
-from marchwarden.sources.database.planning.statement_writer import write_name
+from marchwarden.sources.database.planning.statement_writer import MOST_TIES, write_name
 from marchwarden.sources.database.schema import Column
 
 _HEAD = re.compile(r"\b(?:which|what|whose|name(?: of)? the|tell me(?: the)?|list the|in what|in which)\b")
@@ -72,6 +72,8 @@ class Plan:
     """Number of choices that could have been made otherwise."""
     by_row: bool = False
     """True where the order of the rows decides."""
+    tied: str = ""
+    """Column or number that all rows with the highest or lowest value share."""
 
 
 class Writer:
@@ -119,12 +121,14 @@ class Writer:
 
     def statement(self, plan: Plan) -> str:
         table = write_name(self.question.table.name, self.dialect)
-        sql = f"SELECT {plan.select} FROM {table}"
-        if plan.where:
-            sql += f" WHERE {' AND '.join(plan.where)}"
-        sql += f" GROUP BY {plan.group}" if plan.group else ""
-        sql += f" ORDER BY {plan.order}" if plan.order else ""
-        return sql + (" LIMIT 1" if plan.is_limited else "")
+        where = f" WHERE {' AND '.join(plan.where)}" if plan.where else ""
+        rows = f" FROM {table}{where}" + (f" GROUP BY {plan.group}" if plan.group else "")
+        order = f" ORDER BY {plan.order}" if plan.order else ""
+        if plan.tied:
+            joint = " HAVING" if plan.group else " AND" if where else " WHERE"
+            best = f"(SELECT {plan.tied}{rows}{order} LIMIT 1)"
+            return f"SELECT {plan.select}{rows}{joint} {plan.tied} = {best} LIMIT {MOST_TIES}"
+        return f"SELECT {plan.select}{rows}{order}" + (" LIMIT 1" if plan.is_limited else "")
 
 
 def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[Span]] | None:

@@ -6,17 +6,19 @@ name rows may stay unread here, as many as each family bears. Over several table
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_families import (
     FAMILIES,
     alternatives,
     difference,
 )
-from marchwarden.sources.database.planning.single_table.table_links import TableQuestion
+from marchwarden.sources.database.planning.single_table.table_links import Span, TableQuestion
 from marchwarden.sources.database.planning.single_table.table_parts import Family, Plan, Writer
-from marchwarden.sources.database.planning.single_table.table_words import SIGNALS
-from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.planning.single_table.table_words import SIGNALS, SUMS
+from marchwarden.sources.database.schema import Schema, Table
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,35 @@ def plan_over_table(question: str, schema: Schema, dialect: str) -> str | None:
         plan = next((plan for family in families if (plan := family(asked, write)) is not None), None)
         # A column of this name hides the one that tells the order of rows.
         has_order = all(column.name.lower() != write.row for column in table.columns)
-        if (
-            plan is not None
-            and (has_order or not plan.by_row)
-            and _is_certain(plan, asked.left_over(plan.used), is_alone=is_alone, dialect=dialect)
-        ):
+        if plan is None or (plan.by_row and not has_order):
+            continue
+        left = asked.left_over(plan.used)
+        if is_alone and names_rows(table) and asked.left_over(_spans_read(plan, asked, write), is_strict=True):
+            continue
+        if _is_certain(plan, left, is_alone=is_alone, dialect=dialect):
             found.append(write.statement(plan))
     return found[0] if len(found) == 1 else None
+
+
+def _spans_read(plan: Plan, asked: TableQuestion, write: Writer) -> list[Span]:
+    """Return the words that a plan uses, with those that name a column it uses: `had a date before 2004`."""
+    told = " ".join((plan.select, *plan.where, plan.order))
+    names = [each for each in asked.table.columns if re.search(rf"(?<!\w){re.escape(write.name(each))}(?!\w)", told)]
+    return [*plan.used, *(named.span for named in asked.columns if set(named.columns) & set(names))]
+
+
+def names_rows(table: Table) -> bool:
+    """Return whether the name of a table says what its rows are: `staff`, and not `data` or `Sheet1`."""
+    words = {*re.findall(r"[^\W\d_]+", table.name.lower())}
+    return bool(words - FILLERS - _NAMELESS)
+
+
+def has_sums(table: Table) -> bool:
+    """Return whether rows of a table sum up the others."""
+    return any(value.strip().casefold() in SUMS for column in table.columns for value in column.values)
+
+
+_NAMELESS = frozenset({"sheet", "export", "untitled", "file", "csv", "query", "result", "results", "report", "list"})
 
 
 def _is_certain(plan: Plan, left: list[str], *, is_alone: bool, dialect: str) -> bool:

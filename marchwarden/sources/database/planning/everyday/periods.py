@@ -1,0 +1,76 @@
+"""Days and months of a question, as conditions on columns of days: `in May`, `on 3 May 2023`.
+
+Own code beside dateparser and dateutil, which read a lone `may` or `second` as a day too.
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+         "september sep sept", "october oct", "november nov", "december dec"), start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_BEFORE = frozenset({"in", "during", "since", "before", "after", "until", "of", "by", "from", "early", "late"})
+
+
+@dataclass(frozen=True)
+class Period:
+    """A day, a month, or a month of any year."""
+
+    month: int
+    year: int | None = None
+    day: int | None = None
+
+    @property
+    def first(self) -> str:
+        return f"{self.year:04}-{self.month:02}-{self.day or 1:02}"
+
+    @property
+    def last(self) -> str:
+        day = self.day or calendar.monthrange(self.year or 2000, self.month)[1]
+        return f"{self.year:04}-{self.month:02}-{day:02}"
+
+
+def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
+    """Return the period that begins at a word, with the number of its words; None where there is none.
+
+    `words` are as they are written: `may` is a month with a capital or behind a word such as `in`.
+    """
+    rest = [word.lower().rstrip(",.") for word in words[place : place + 4]]
+    day: int | None = None
+    length = 0
+    if (found := _day(rest[0])) and len(rest) > 1 and (rest[1] in _MONTHS or rest[1:2] == ["of"]):
+        day, length = found, 2 if rest[1] == "of" else 1
+    if len(rest) <= length or rest[length] not in _MONTHS:
+        return None
+    is_name = words[place + length][:1].isupper() and place + length > 0
+    if not is_name and not day and (place == 0 or words[place - 1].lower() not in _BEFORE):
+        return None
+    month = _MONTHS[rest[length]]
+    length += 1
+    if day is None and len(rest) > length and (found := _day(rest[length])):
+        day, length = found, length + 1
+    year = None
+    behind = words[place + length : place + length + 2]
+    behind = behind[1:] if behind[:1] == [","] else behind[:1]
+    if behind and behind[0].isdigit() and len(behind[0]) == 4:
+        year, length = int(behind[0]), length + 1 + (words[place + length] == ",")
+    if day is not None and (year is None or not _is_day(year, month, day)):
+        return None
+    return Period(month, year, day), length
+
+
+def _day(word: str) -> int | None:
+    number = word.removesuffix("st").removesuffix("nd").removesuffix("rd").removesuffix("th")
+    return int(number) if number.isdigit() and 1 <= int(number) <= 31 else None
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    return year > 0 and day <= calendar.monthrange(year, month)[1]
