@@ -21,6 +21,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from marchwarden.errors import ConfigurationError, MarchwardenError
@@ -147,7 +148,8 @@ def _run(
 
     if settings.store is not None:
         publish_left(settings.traces, settings.store)
-    anyio.run(main)
+    # libuv takes files for stdin and stdout otherwise than asyncio's loop, which is used over stdio.
+    anyio.run(main, backend_options={"use_uvloop": over_http and find_spec("uvloop") is not None})
     if service.settings.store is not None:
         # Also of calls that were cancelled: it may be all that other machines get to see of them.
         publish_left(service.settings.traces, service.settings.store).join(PUBLISH_S)

@@ -137,6 +137,21 @@ async def _ready(service: Service, request: Request) -> Response:
     return PlainTextResponse("not ready\n", 503, headers={"retry-after": str(refused.retry_after)})
 
 
+class _Runner(uvicorn.Server):
+    """uvicorn's server, which wakes once a second instead of ten times: each waking of a process that sleeps costs as
+    much as thirty steps of a busy loop."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.told = anyio.Event()
+
+    async def main_loop(self) -> None:
+        # At 0 it also sets the date of answers.
+        while not await self.on_tick(0):
+            with anyio.move_on_after(1):
+                await self.told.wait()
+
+
 async def serve_http(
     server: Server[Any],
     service: Service,
@@ -158,12 +173,13 @@ async def serve_http(
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=CLOSE_S,
     )
-    runner = uvicorn.Server(config)
+    runner = _Runner(config)
     runner.capture_signals = nullcontext  # type: ignore[assignment, method-assign]  # they are watched elsewhere
 
     async def until_told() -> None:
         await leave.wait()
         runner.should_exit = True
+        runner.told.set()
 
     if announce:
         name = f"[{host}]" if ":" in host else host

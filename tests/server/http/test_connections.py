@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import httpx
 import pytest
 import uvicorn
@@ -16,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from marchwarden.server.http.connections import Connections
+from marchwarden.server.http.connections import HAS_HTTPTOOLS, HEAD_BYTES, Connections
 
 pytestmark = pytest.mark.anyio
 
@@ -30,9 +31,22 @@ async def _slow(request: Request) -> PlainTextResponse:
     return PlainTextResponse("slow")
 
 
+async def _measure(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(len(await request.body())))
+
+
+@pytest.fixture(params=["h11", "httptools"])
+def uses_httptools(request: pytest.FixtureRequest) -> bool:
+    if request.param == "httptools" and not HAS_HTTPTOOLS:
+        pytest.skip("httptools is not installed")
+    return bool(request.param == "httptools")
+
+
 @asynccontextmanager
 async def served(connections: Connections, *routes: Route) -> AsyncIterator[tuple[str, int]]:
-    app = Starlette(routes=[Route("/", _hello), Route("/slow", _slow), *routes])
+    app = Starlette(
+        routes=[Route("/", _hello), Route("/slow", _slow), Route("/measure", _measure, methods=["POST"]), *routes]
+    )
     config = uvicorn.Config(app, http=connections.protocol, log_config=None, timeout_graceful_shutdown=1)  # type: ignore[arg-type]
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -42,8 +56,8 @@ async def served(connections: Connections, *routes: Route) -> AsyncIterator[tupl
             server.should_exit = True
 
 
-async def test_a_thousand_half_open_connections_leave_room_for_a_request() -> None:
-    connections = Connections(most=50, head_s=30)
+async def test_a_thousand_half_open_connections_leave_room_for_a_request(uses_httptools: bool) -> None:
+    connections = Connections(most=50, head_s=30, uses_httptools=uses_httptools)
     async with served(connections) as address:
         with ExitStack() as opened:
             for number in range(300):
@@ -58,8 +72,8 @@ async def test_a_thousand_half_open_connections_leave_room_for_a_request() -> No
             assert len(connections) <= 50
 
 
-async def test_a_head_that_never_ends_is_cut_off_and_a_slow_answer_is_not() -> None:
-    connections = Connections(most=50, head_s=0.1)
+async def test_a_head_that_never_ends_is_cut_off_and_a_slow_answer_is_not(uses_httptools: bool) -> None:
+    connections = Connections(most=50, head_s=0.1, uses_httptools=uses_httptools)
 
     async def drip(idle: anyio.abc.SocketStream) -> None:
         while True:
@@ -76,8 +90,8 @@ async def test_a_head_that_never_ends_is_cut_off_and_a_slow_answer_is_not() -> N
             await drip(idle)
 
 
-async def test_with_every_connection_at_work_a_new_one_is_closed() -> None:
-    connections = Connections(most=1, head_s=5)
+async def test_with_every_connection_at_work_a_new_one_is_closed(uses_httptools: bool) -> None:
+    connections = Connections(most=1, head_s=5, uses_httptools=uses_httptools)
     at_work, may_end = anyio.Event(), anyio.Event()
 
     async def busy(request: Request) -> PlainTextResponse:
@@ -96,3 +110,43 @@ async def test_with_every_connection_at_work_a_new_one_is_closed() -> None:
             with anyio.fail_after(30), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
                 await other.receive()
         may_end.set()
+
+
+LINE = b"X-Filling: " + b"a" * 989 + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\n" + LINE * 1000 + b"\r\n", id="many lines"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * 1_000_000 + b"\r\n\r\n", id="a long line"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * 1_000_000, id="a line without an end"),
+        pytest.param(b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", id="a long address"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\n" + b"a" * 1_000_000 + b": b\r\n\r\n", id="a long name"),
+    ],
+)
+async def test_a_head_of_a_megabyte_is_refused(uses_httptools: bool, head: bytes) -> None:
+    connections = Connections(most=50, head_s=30, uses_httptools=uses_httptools)
+    answer = b""
+    async with served(connections) as address, await anyio.connect_tcp(*address) as client:
+        with anyio.fail_after(30), suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            # A part at a time, as a network brings it.
+            for start in range(0, len(head), 8192):
+                await client.send(head[start : start + 8192])
+                await anyio.lowlevel.checkpoint()
+            while True:
+                answer += await client.receive()
+    # Where the rest was still on its way, the answer may be lost with the connection.
+    assert answer[:12] in (b"", b"HTTP/1.1 400")
+
+
+async def test_a_head_of_usual_length_and_a_long_body_are_taken(uses_httptools: bool) -> None:
+    connections = Connections(most=50, head_s=30, uses_httptools=uses_httptools)
+    async with served(connections) as address, httpx.AsyncClient() as client:
+        for _ in range(3):
+            answer = await client.post(
+                f"http://127.0.0.1:{address[1]}/measure",
+                content=b"b" * 1_000_000,
+                headers={"x-filling": "a" * (HEAD_BYTES - 1000)},
+            )
+            assert answer.text == "1000000"
