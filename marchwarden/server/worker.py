@@ -88,8 +88,9 @@ _KILLS = {
     "tokens": "it used more tokens than its budget",
     "stopped": STOPPED,
 }
-# Bytes that are read at once: more than a call sends between two readings.
-_CHUNK_BYTES = 1 << 20
+# Bytes that are read at once. Python takes so many from the allocator before it knows how many came: with a megabyte
+# for a few bytes, the heap of a server that runs for long got holes.
+_CHUNK_BYTES = 1 << 16
 
 _starting = threading.Lock()
 _to_start: SimpleQueue[Callable[[], None]] = SimpleQueue()

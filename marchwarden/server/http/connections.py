@@ -66,7 +66,7 @@ class Connections:
 
 
 class Guarded(asyncio.Protocol):
-    """What is added to a protocol of uvicorn's, which stands after it among the bases: a time for each head."""
+    """Addition to a protocol of uvicorn's, which stands after it among the bases: a time for each head."""
 
     guard: Connections
     cycle: Any
