@@ -80,7 +80,7 @@ class Budget:
         """
         with self._lock:
             if tokens > (left := self._left(stage)):
-                raise BudgetExhausted("tokens", f"{stage} needs {tokens} tokens, but {max(left, 0)} are left for it")
+                raise BudgetExhausted("tokens", f"{stage} needs {tokens} tokens, but only {max(left, 0)} are left")
             self._count += 1
             reservation = Reservation(stage, tokens, self._count)
             self._held[reservation.number] = reservation

@@ -7,6 +7,7 @@ from outside its process.
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from typing import Literal, TypeAlias
 
@@ -17,6 +18,9 @@ from marchwarden.http.addresses import host_of
 from marchwarden.observations import Failure, FailureKind, Notice, Page, SearchOutcome, Work
 from marchwarden.text.ranking import Signature, near_duplicate, signature
 from marchwarden.text.works import carries_works, has_same_authors, has_same_title, is_same_work, names_of
+
+# Excerpts that are evidence together where none is alone: about as many as an answer quotes.
+TAKEN_TOGETHER = 3
 
 Stance: TypeAlias = Literal["supports", "contradicts"]
 LeadState: TypeAlias = Literal["unread", "read", "failed", "duplicate"]
@@ -337,6 +341,19 @@ class Ledger(BaseModel):
         excerpt.number = len(self.excerpts) + 1
         self.excerpts.append(excerpt)
         return True
+
+    def take_together(self, least: float) -> None:
+        """Take the best excerpts of an aspect without evidence as such, if one of them answers with this chance."""
+        for aspect in self.aspects:
+            if not self.evidence_for(aspect.number):
+                ranked = sorted(self.excerpts_for(aspect.number), key=lambda each: -each.relevance)
+                said: dict[str, Excerpt] = {}
+                for excerpt in ranked:
+                    said.setdefault(excerpt.text, excerpt)
+                best = list(said.values())[:TAKEN_TOGETHER]
+                if 1 - math.prod(1 - excerpt.relevance for excerpt in best) >= least:
+                    for excerpt in best:
+                        excerpt.answers = True
 
     def add_pointers(self, pointers: list[Pointer]) -> None:
         """Keep the pointers that are not known yet."""

@@ -80,7 +80,7 @@ def test_files_are_indexed_and_their_corpus_is_named(tmp_path: Path) -> None:
     assert (report.documents, report.added) == (1, 1)
     assert told
     assert marchwarden.index(name="rain").unchanged == 1
-    with pytest.raises(ConfigurationError, match="there is no such file or folder: nowhere"):
+    with pytest.raises(ConfigurationError, match="no such file or folder: nowhere"):
         marchwarden.index("nowhere")
     with pytest.raises(ConfigurationError, match="there is no corpus default"):
         marchwarden.index()

@@ -33,7 +33,7 @@ def test_a_reservation_is_held_until_it_is_committed() -> None:
 def test_more_than_is_left_cannot_be_reserved() -> None:
     b = budget()
     b.reserve("plan", 600)
-    with pytest.raises(BudgetExhausted, match="plan needs 401 tokens, 400 are left") as refused:
+    with pytest.raises(BudgetExhausted, match="plan needs 401 tokens, but only 400 are left") as refused:
         b.reserve("plan", 401)
     assert refused.value.limit == "tokens"
 
@@ -42,14 +42,14 @@ def test_all_that_is_left_can_be_reserved_and_then_nothing() -> None:
     b = budget()
     b.reserve("plan", 600)
     b.reserve("extract", 400)
-    with pytest.raises(BudgetExhausted, match="gaps needs 1 tokens, 0 are left for it"):
+    with pytest.raises(BudgetExhausted, match="gaps needs 1 tokens, but only 0 are left"):
         b.reserve("gaps", 1)
 
 
 def test_of_what_is_set_aside_beyond_the_budget_none_is_left_for_others() -> None:
     b = budget()
     b.set_aside("synthesize", 1200)
-    with pytest.raises(BudgetExhausted, match="plan needs 1 tokens, 0 are left for it"):
+    with pytest.raises(BudgetExhausted, match="plan needs 1 tokens, but only 0 are left"):
         b.reserve("plan", 1)
 
 

@@ -367,6 +367,7 @@ class ResearchCall:
             # An excerpt may begin with the heading above its first passage.
             excerpt.place = next((each.place for each in page.passages if each.start >= excerpt.start), None)
             self.ledger.add_excerpt(excerpt)
+        self.ledger.take_together(given.parameters.extract.together)
         self.tell.extracted(page, excerpts, form)
 
     # The end

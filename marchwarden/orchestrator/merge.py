@@ -124,6 +124,7 @@ class Merger:
                 asked = rihla.step.aspect
                 for excerpt in self._excerpts(relevance, each.page, quote, aspects, asked, is_last=is_last):
                     ledger.add_excerpt(excerpt)
+        ledger.take_together(self.parameters.extract.together)
 
     def _excerpts(
         self,

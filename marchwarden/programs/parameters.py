@@ -244,6 +244,8 @@ class Relevance(_Group):
 class Extract(_Group):
     relevant: Share = 0.32
     """Least chance of a page's best passage to answer an aspect, from which on the page bears on the aspect."""
+    together: Share = 0.5
+    """Least chance that one of the three best passages of all pages answers, from which on all three are evidence."""
     relevant_too: Share = 0.1
     """Least chance of another passage of such a page, from which on it is evidence, too."""
     picks_per_aspect: int = Field(3, ge=1, le=8)

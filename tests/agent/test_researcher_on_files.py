@@ -264,5 +264,5 @@ async def test_the_rows_that_a_question_names_are_quoted_and_none_where_it_names
     assert [citation.raw_excerpt for citation in done.result.citations] == quoted
     if not quoted:
         (gap,) = done.result.gaps
-        told = f"No word of the question picks out one of the 6 rows of {tmp_path}/files/crops.csv from the others."
+        told = f"No word of the question picks out one of the 6 rows of {tmp_path}/files/crops.csv."
         assert told in gap.detail

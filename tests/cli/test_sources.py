@@ -116,8 +116,11 @@ def test_without_a_network_the_frozen_web_stands_in_and_with_one_the_open_source
     ("variables", "said"),
     [
         ({}, "MARCHWARDEN_OFFLINE is set, so the frozen web"),
-        ({"MARCHWARDEN_SOURCE": "wikipedia"}, "no effect: MARCHWARDEN_SOURCE says what is searched"),
-        ({"BRAVE_API_KEY": "k"}, "no effect: the key or address of a search service says what is searched"),
+        ({"MARCHWARDEN_SOURCE": "wikipedia"}, "no effect, because MARCHWARDEN_SOURCE decides what is searched"),
+        (
+            {"BRAVE_API_KEY": "k"},
+            "no effect, because the key or address of a search service decides what is searched",
+        ),
         ({"MARCHWARDEN_SOURCE": "snapshot"}, None),
     ],
 )

@@ -524,7 +524,7 @@ def test_an_operator_reloads_the_settings_and_looks_at_the_stacks(tmp_path: Path
         line = b""
         while b"no such corpus" not in line:
             line = server.process.stderr.readline()
-        assert line.startswith(b"The settings stay as they were")
+        assert line.startswith(b"The settings were not changed")
         server.process.send_signal(signal.SIGHUP)
         while b"read anew" not in line:
             line = server.process.stderr.readline()

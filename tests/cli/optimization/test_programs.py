@@ -156,7 +156,7 @@ def test_an_unknown_model_and_an_unknown_stage_name_those_that_there_are(run: Ru
     a_program()
     ran = run("programs", "show", "openai/nobody")
     assert ran.code == 1
-    assert "there is no program of openai/nobody" in ran.err
+    assert "there is no program for openai/nobody" in ran.err
     assert "openai/qwen1.5b" in ran.err
     assert MODEL in ran.err
     ran = run("programs", "show", MODEL, "--stage", "muse")

@@ -51,7 +51,7 @@ BRIDGES = (
     "Valdres", "Vang", "Hemsedal", "Gol", "Nesbyen", "Sigdal", "Krodsherad", "Modum", "Lier", "Drammen",
     "Hole", "Asker", "Nesodden", "Frogn", "Rade", "Sarpsborg", "Marker", "Skiptvet",
 )  # fmt: skip
-STRICT = DEFAULT.with_values({"extract.relevant": 1.0})
+STRICT = DEFAULT.with_values({"extract.relevant": 1.0, "extract.together": 1.0})
 """A threshold that no passage reaches."""
 
 
