@@ -350,7 +350,7 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
         if not is_alone and any(_CODE.search(line) for line in lines):
             parts.append(_Part("\n".join(MARKER.sub(_no_marker, line.rstrip()) for line in lines)))
             continue
-        for line in lines:
+        for line in _unwrapped(lines):
             is_prose = is_alone or _SENTENCE_END.search(line) is not None
             told = split_sentences(_unmarked(line)) if is_prose else [_unmarked(line)]
             begins = [not (is_prose and len(lines) == 1 and parts and parts[-1].flows), *(False for _ in told[1:])]
@@ -390,6 +390,17 @@ class _Part:
     is_prose: bool = False
     flows: bool = False
     """True where the sentence of another paragraph may follow on its line."""
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Return the lines with those joined that one sentence goes on over; rows stay."""
+    joined: list[str] = []
+    for line in lines:
+        if joined and line[:1].islower() and " | " not in f"{joined[-1]}{line}":
+            joined[-1] += f" {line}"
+        else:
+            joined.append(line)
+    return joined
 
 
 def _no_marker(found: re.Match[str]) -> str:

@@ -58,6 +58,16 @@ def test_code_keeps_its_lines_and_its_indent() -> None:
     ]
 
 
+def test_wrapped_lines_are_one_sentence() -> None:
+    text = "Brewing tea\nThe standard lays down how to prepare a liquor of\ntea for tasting. It is brewed for six minutes in a pot of\nwhite porcelain."
+    answer, _ = render_answer(a_ledger(text), [Claim(text=text, excerpts=[1])])
+    assert answer.split("\n") == [
+        "Brewing tea [1]",
+        "  The standard lays down how to prepare a liquor of tea for tasting [1]. "
+        "It is brewed for six minutes in a pot of white porcelain [1].",
+    ]
+
+
 def test_the_lines_of_a_pdf_are_one_text_but_for_the_rows_of_its_tables() -> None:
     text = "The well is 23 metres deep and was dug by the Harlow\nbrothers. It is dry.\n\nOpened | 1931\nDepth | 23 m"
     ledger = a_ledger(text)

@@ -127,7 +127,8 @@ class Statement:
 def statements(answer: str) -> list[Statement]:
     """Return the factual sentences of an answer, without headings, questions and remarks on the sources themselves.
 
-    A line without a marker (of code) has those of the next line with any, where that has an indent.
+    A line that is no sentence has its markers at its end, for all of it. One without any (of code) has those of the
+    next line, where that has an indent.
     """
     found: list[Statement] = []
     below: tuple[int, ...] = ()
@@ -142,7 +143,8 @@ def statements(answer: str) -> list[Statement]:
             # One word alone states nothing; one number may. So a list of numbers is measured as statements, too.
             if len(terms(text)) > 1 or any(character.isdigit() for character in text):
                 markers = tuple(markers_of(sentence))
-                found.append(Statement(text, markers if markers or markers_of(line) else below))
+                is_whole = not markers_of(line) or line.endswith("]")
+                found.append(Statement(text, markers or (below if is_whole else ())))
         if not raw.startswith("  "):
             below = ()
     return found[::-1]
