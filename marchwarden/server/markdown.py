@@ -76,8 +76,8 @@ def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
 
     With `hashes`, each citation is shown with the hash of its page.
     """
-    # A line with an indent belongs to the one before it: a break, and no item of a list.
-    yield re.sub(r"\n {2,}([-+]?)", _hanging, markdown_text(result.answer, markers=True))
+    # A line with an indent belongs to the one before it: a break, its own indent, and no item of a list.
+    yield re.sub(r"\n  ( *)([-+]|\d+[.)])?", _hanging, markdown_text(result.answer, markers=True))
     if any(citation.source == "snapshot" for citation in result.citations):
         yield FROZEN_WEB
     yield from _section("Gaps", [_gap(gap) for gap in result.gaps])
@@ -93,7 +93,8 @@ def blocks(result: ResearchResult, *, hashes: bool = False) -> Iterator[str]:
 
 
 def _hanging(start: re.Match[str]) -> str:
-    return f"  \n  \\{start[1]}" if start[1] else "  \n  "
+    blanks, mark = start[1].replace(" ", "&nbsp;"), start[2] or ""
+    return f"  \n  {blanks}{mark[:-1]}\\{mark[-1]}" if mark else f"  \n  {blanks}"
 
 
 def _section(title: str, parts: list[str]) -> Iterator[str]:

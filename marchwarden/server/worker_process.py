@@ -136,6 +136,8 @@ class Reporter:
 
     def checkpoint(self, checkpoint: Checkpoint) -> None:
         body = json.dumps(checkpoint.model_dump(mode="json"))
+        if len(body) > MAX_FRAME_BYTES:
+            return  # the last one stands for it, should the call be killed
         if body != self._checkpoint:
             self.send("checkpoint", body)
             self._checkpoint = body

@@ -393,14 +393,14 @@ class _Part:
 
 
 def _unwrapped(lines: list[str]) -> list[str]:
-    """Return the lines with those joined that one sentence goes on over; rows stay."""
+    """Return the lines with those joined that one sentence goes on over; rows, items and commands stay."""
     joined: list[str] = []
     for line in lines:
         if joined and line[:1].islower() and " | " not in f"{joined[-1]}{line}":
             joined[-1] += f" {line}"
         else:
             joined.append(line)
-    return joined
+    return joined if all(map(_SENTENCE_END.search, joined[1:] or joined)) else lines
 
 
 def _no_marker(found: re.Match[str]) -> str:
@@ -411,7 +411,7 @@ def _no_marker(found: re.Match[str]) -> str:
 _SENTENCE_END = re.compile(r"[.!?:…。！？：।][\"”»’')\]]*$")
 _STOPS = re.compile(r"[.!?:。！？：। ]+$")
 # What begins or ends a line of code, of a configuration or of a terminal, and no sentence.
-_CODE = re.compile(r"^\s*[$#>%/{<@+=~;-]|^[\w.-]+:$|[;{}=\\,]$|^\s{2,}")
+_CODE = re.compile(r"^\s*[$#>%/{<@+=~;-]|^[\w.-]+:$|[;{}=\\]$|^\s{2,}")
 
 
 def _unmarked(text: str) -> str:

@@ -64,7 +64,7 @@ _MARKER = re.compile(r"\[(\d{1,3})\]")
 _PLACE = re.compile(r"#(?:page=\d+|slide=\d+|L\d+|epubcfi\([^()]*\))$")
 # What the rendering of a claim adds or takes: markers, the stops of sentences, blanks. A stop within a number or an
 # address is none. In code, `[1]` of a page is written `[ 1]`.
-_RENDERING = (re.compile(r"\[ ?\d{1,3}\]"), re.compile(r"\s*[.!?:]+(?=\s|$)|[。！？：]"), re.compile(r"\s"))
+_RENDERING = (re.compile(r"\[\s*\d{1,3}\]"), re.compile(r"\s*[.!?:]+(?=\s|$)|[。！？：]"), re.compile(r"\s"))
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,10 @@ class Statement:
     markers: tuple[int, ...]
 
 
+# A line that is no sentence, with its markers: no stop stands before them.
+_WHOLE = re.compile(r"[^.!?。！？:\s]\s*(\[\d{1,3}\])+$")
+
+
 def statements(answer: str) -> list[Statement]:
     """Return the factual sentences of an answer, without headings, questions and remarks on the sources themselves.
 
@@ -143,7 +147,7 @@ def statements(answer: str) -> list[Statement]:
             # One word alone states nothing; one number may. So a list of numbers is measured as statements, too.
             if len(terms(text)) > 1 or any(character.isdigit() for character in text):
                 markers = tuple(markers_of(sentence))
-                is_whole = not markers_of(line) or line.endswith("]")
+                is_whole = not markers_of(line) or _WHOLE.search(line)
                 found.append(Statement(text, markers or (below if is_whole else ())))
         if not raw.startswith("  "):
             below = ()

@@ -129,22 +129,29 @@ if TYPE_CHECKING or HAS_HTTPTOOLS:
     class GuardedHttpTools(Guarded, HttpToolsProtocol):
         """uvicorn's protocol with httptools, and a limit of a head's length, which both lack."""
 
+        _is_open = False
+        """True from a request's first byte to its last."""
         _is_in_head = False
         _received_bytes = 0
-        """Bytes that came after the head's beginning, but for those that came with it."""
+        """Bytes that came after the request's beginning, or since a part of its body."""
         _line_bytes = 0
-        """Bytes of the head's lines that are whole, and of its trailer's."""
+        """Bytes of the head's lines that are whole, and of those behind the body."""
 
         def data_received(self, data: bytes) -> None:
             self._received_bytes += len(data)
             super().data_received(data)
-            # The parser keeps a line until it is whole.
-            if self._is_in_head and self._received_bytes > HEAD_BYTES and not self.transport.is_closing():
+            # The parser keeps a line until it is whole: of the head, or behind the body.
+            if not self._is_open or self._received_bytes <= HEAD_BYTES or self.transport.is_closing():
+                return
+            if self._is_in_head:
                 self.send_400_response("The head of the request is too long.")
+            else:
+                self.abort()
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
-            self._is_in_head, self._received_bytes, self._line_bytes = True, 0, 0
+            self._is_open = self._is_in_head = True
+            self._received_bytes = self._line_bytes = 0
 
         def on_url(self, url: bytes) -> None:
             self._count(len(url))
@@ -157,6 +164,14 @@ if TYPE_CHECKING or HAS_HTTPTOOLS:
         def on_headers_complete(self) -> None:
             self._is_in_head = False
             super().on_headers_complete()
+
+        def on_body(self, body: bytes) -> None:
+            self._received_bytes = 0
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._is_open = False
+            super().on_message_complete()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()

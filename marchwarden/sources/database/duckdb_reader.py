@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from marchwarden.sources.database.schema import is_secret
+from marchwarden.sources.database.schema import KEY_ENDINGS, is_secret, words_of_name
 from marchwarden.sources.database.text_values import quoted, text_values
 
 # Memory of the tables and of a statement. A guess: several million rows of a statistical table.
@@ -92,17 +92,25 @@ class DuckdbReader:
         ).fetchone()
         if found or not self._is_folder:
             return list(found[0]) if found else []
-        # A file declares no key: its first column is one where each row has a value of its own.
+        # A file declares no key: its first column is one if its name says so and each row has a value of its own.
         name, kind = ask(
             "SELECT column_name, data_type FROM information_schema.columns "
             "WHERE table_name = ? AND table_schema = 'main' ORDER BY ordinal_position LIMIT 1",
             [table],
         ).fetchone() or ("", "")
-        if kind != "VARCHAR" and "INT" not in kind:
+        names = ask(
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = 'main' AND table_name != ?",
+            [table],
+        ).fetchall()
+        # `loans` has `title`, or `book_id`, of `books`.
+        is_named = any(name.lower() == other.lower() for (other,) in names)
+        if not (is_named or KEY_ENDINGS.intersection(words_of_name(name)[-1:])):
+            return []
+        if kind != "VARCHAR" and not kind.endswith("INT"):
             return []
         column = quoted(name)
         counted = ask(f"SELECT count(*), count(DISTINCT {column}) FROM {quoted(table)}").fetchone()
-        return [name] if counted and counted[0] == counted[1] else []
+        return [name] if counted and 0 < counted[0] == counted[1] else []
 
     def _foreign_keys(self) -> list[list[str]]:
         found = self._connection.execute(

@@ -24,6 +24,10 @@ class Refused(Exception):
     """The database, its role or a statement allows or asks too much; the message says why."""
 
 
+# Words by which the name of a key ends.
+KEY_ENDINGS = frozenset({"id", "code", "no", "number", "key", "ref"})
+
+
 def words_of_name(name: str) -> list[str]:
     """Return the words of an identifier in lower case: `songReleaseYear`, `song_release_year`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)

@@ -123,6 +123,11 @@ LINE = b"X-Filling: " + b"a" * 989 + b"\r\n"
         pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * 1_000_000, id="a line without an end"),
         pytest.param(b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", id="a long address"),
         pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\n" + b"a" * 1_000_000 + b": b\r\n\r\n", id="a long name"),
+        pytest.param(
+            b"POST /measure HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Long: "
+            + b"a" * 1_000_000,
+            id="a line behind the body",
+        ),
     ],
 )
 async def test_a_head_of_a_megabyte_is_refused(uses_httptools: bool, head: bytes) -> None:

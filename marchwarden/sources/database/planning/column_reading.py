@@ -41,7 +41,7 @@ def read_table(state: QuestionState, link: Link) -> None:
         if state.distinct_next:
             raise Unclear("it is not clear what different rows are")
     elif state.mode == "select" and state.query.select and state.comes_behind("and", "comma", "ask"):
-        raise Unclear(f"it does not say what of {table.name} is asked for")
+        raise Unclear(f"it does not say which columns of {table.name} are asked for")
     elif link.columns and state.mode == "select" and not names_entity(state):
         read_column(state, link)
         return
@@ -109,6 +109,10 @@ def read_column(state: QuestionState, link: Link) -> None:
         # `the total of all orders`, where each order has a total.
         behind = state.peek(1) if (following := state.peek()) and following.words == "of" else following
         state.aggregates = ["SUM"] if behind and behind.kind == "table" else []
+    is_listed = state.links[0].words == "which" and bool(state.query.entities) and not state.query.select
+    if is_listed and (link.is_form or not link.is_exact) and not state.aggregates and state.peek() is not None:
+        state.claims.append(link)  # `which expenses were paid in May` asks for no column
+        return
     is_flag = words_of_name(column.name)[0] in ("is", "has", "if", "was") and not link.is_exact
     if is_flag:
         raise Unclear(f"it is not clear which rows are “{link.words}”")
@@ -177,8 +181,10 @@ def read_verb(state: QuestionState, link: Link) -> bool:
         if not phrase.phrase.columns and (behind is None or behind.kind in ("cue", "period")):
             # `which category did we spend the most on` asks for a sum of rows, `who earns the most` for a row.
             table = state.schema.by_name[state.pick_column(link).table.lower()]
-            if any(column not in names_of(table) for column, _ in state.query.select):
-                raise Unclear(f"it is not clear of which rows “{link.words}” is the {phrase.words}")
+            is_of_others = any(column not in names_of(table) for column, _ in state.query.select)
+            if is_of_others or any(each is not table for each in state.query.entities):
+                # The most that a customer spent in all is more than the largest order.
+                raise Unclear(f"it is not clear what “the {phrase.words}” is counted over")
             state.at += 1
             state.order_by(state.pick_column(link), phrase.phrase.value, 1)
             state.mode = "where"

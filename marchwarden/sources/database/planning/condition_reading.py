@@ -55,8 +55,12 @@ def condition_on(state: QuestionState, link: Link) -> None:
     if state.mode == "select" and not is_asked and state.asks != "who" and state.head is None:
         raise Unclear("nothing is asked for before the first condition")
     state.mode = "where"
+    things = {each.name for each in (*state.query.entities, state.query.counted) if each}
     if (phrase := following.phrase) is not None:
         cue = phrase.cue
+        if cue in ("compare", "between") and link.is_form and column.is_number and things - {column.table}:
+            # Whether one order or all of a customer's are meant.
+            raise Unclear(f"it is not clear what “{link.words}” is counted over")
         if cue == "not":
             state.negated = True
             following = state.take()

@@ -6,10 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
-
-# Words by which the name of a key ends.
-_KEY_WORDS = frozenset({"id", "code", "no", "number", "key", "ref"})
+from marchwarden.sources.database.schema import KEY_ENDINGS, Column, ForeignKey, Schema, Table, words_of_name
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,11 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
             continue
         key, name = words_of_name(other.key[0]), words_of_name(other.name)
         singular = [*name[:-1], name[-1].removesuffix("s")]
-        if words == key and (len(key) > 1 or key[0] not in _KEY_WORDS):
+        if words == key and (len(key) > 1 or key[0] not in KEY_ENDINGS):
             candidates.append((3, other, other.key[0]))
         elif any(words[-len(each) - len(key) :] == [*each, *key] for each in (name, singular)):
             candidates.append((2, other, other.key[0]))
-        elif key[-1] in _KEY_WORDS and (
+        elif key[-1] in KEY_ENDINGS and (
             words[-len(name) :] in (name, singular) or words in (name[-1:], singular[-1:])
         ):
             candidates.append((1, other, other.key[0]))

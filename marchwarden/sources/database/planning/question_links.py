@@ -26,8 +26,6 @@ _TOKEN = re.compile(
 )
 # Words of a value, and of a name, that are looked for. Guesses.
 _MAX_VALUE_WORDS, _MAX_NAME_WORDS = 8, 6
-# Characters of a prefix that is enough for a name that is an abbreviation: `indep` for independence. A guess.
-_MIN_PREFIX_CHARS = 4
 # Characters of a word that may be a form of a value's word. A guess: shorter ones are codes.
 _MIN_FORM_CHARS = 4
 # What may stand before the first word of a value.

@@ -151,7 +151,7 @@ def finish(state: QuestionState) -> None:
             raise Unclear("it is not clear what is counted for each")
         query.group = plain[0] if len(plain) == 1 else state.schema.by_name[plain[0].table.lower()]
     if state.aggregates or state.orders or state.groups or state.counts:
-        raise Unclear("for a part of it, it is not clear what it is about")
+        raise Unclear("it is not clear what a part of the question is about")
     if not query.select:
         select_names(state)
     if state.is_value and not any(each.operator == "=" for each in query.conditions):
@@ -185,7 +185,7 @@ def select_names(state: QuestionState) -> None:
     if len([column for column in names if is_name(column)]) > 1 or (not names and not is_readable):
         raise Unclear(f"it does not say which columns of {table.name} are asked for")
     if names and any(each.column in names and each.operator == "=" for each in state.query.conditions):
-        raise Unclear(f"it does not say what of {table.name} is asked for")  # `what does Lea Graf do`
+        raise Unclear(f"it does not say which columns of {table.name} are asked for")  # `what does Lea Graf do`
     state.query.select += [(column, "") for column in names or table.columns]
 
 
@@ -241,6 +241,11 @@ def merge_alternatives(state: QuestionState) -> None:
     for each in query.conditions:
         before = merged[-1] if merged else None
         is_same = before is not None and before.column is each.column and before.operator in ("=", "IN")
+        if before is not None and each.joint == "OR" and before.column is each.column:
+            if before.operator == "!=" and each.operator == "=":
+                raise Unclear("it is not clear what “not” belongs to")
+            if "MONTH" in (before.operator, each.operator) and before.operator != each.operator:
+                raise Unclear("it is not clear which year each month is of")
         joins = each.joint == "OR" or (is_number and state.says_and)
         if before is not None and is_same and each.operator == "=" and each.value != before.value and joins:
             before.operator, before.value = "IN", f"{before.value.removesuffix(')').removeprefix('(')}, {each.value}"

@@ -19,6 +19,8 @@ _MONTHS = {
 }  # fmt: skip
 _BEFORE = frozenset({"in", "during", "since", "before", "after", "until", "of", "by", "from", "early", "late"})
 
+_BETWEEN = frozenset({"or", "and", "to", "between", ","})
+
 
 @dataclass(frozen=True)
 class Period:
@@ -41,7 +43,7 @@ class Period:
 def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
     """Return the period that begins at a word, with the number of its words; None where there is none.
 
-    `words` are as they are written: `may` is a month with a capital or behind a word such as `in`.
+    `words` are as they are written: `May` alone is a month only behind a word such as `in`.
     """
     rest = [word.lower().rstrip(",.") for word in words[place : place + 4]]
     day: int | None = None
@@ -50,9 +52,9 @@ def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
         day, length = found, 2 if rest[1] == "of" else 1
     if len(rest) <= length or rest[length] not in _MONTHS:
         return None
-    is_name = words[place + length][:1].isupper() and place + length > 0
-    if not is_name and not day and (place == 0 or words[place - 1].lower() not in _BEFORE):
-        return None
+    is_name = words[place + length][:1].isupper()
+    before = words[place - 1].lower() if place else ""
+    is_told = before in _BEFORE or (is_name and before in _BETWEEN)
     month = _MONTHS[rest[length]]
     length += 1
     if day is None and len(rest) > length and (found := _day(rest[length])):
@@ -62,6 +64,8 @@ def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
     behind = behind[1:] if behind[:1] == [","] else behind[:1]
     if behind and behind[0].isdigit() and len(behind[0]) == 4:
         year, length = int(behind[0]), length + 1 + (words[place + length] == ",")
+    if day is None and year is None and not is_told:
+        return None  # a verb, `may`, or a person, `Jan`
     if day is not None and (year is None or not _is_day(year, month, day)):
         return None
     return Period(month, year, day), length
