@@ -109,7 +109,7 @@ def _select(tree: exp.Select) -> str:
         said += f" by {', '.join(by)}"
     if limit := tree.args.get("limit"):
         number = limit.expression.sql()
-        said += f", first {number}" if tree.args.get("order") else f", {number} at most"
+        said += f", first {number}" if tree.args.get("order") else f", at most {number} rows"
     return said
 
 
