@@ -7,8 +7,8 @@ Its features are the words that a window, its heading, its title and its page sh
 rarity in all that was read; the kind of answer that is asked for; the place of the page among the hits; and, where an
 embedding model is installed, the similarity in meaning. There are four sets of weights in programs/parameters.py: for
 ranking all windows and for the chance of those that rank best, each with and without the similarity. No feature alone
-refuses a window: what is shown is the best that was read, and only an aspect whose best is unlikely to answer stays
-without an answer.
+refuses a window: what is shown is the best that was read, and only an aspect whose best ones are unlikely to answer
+stays without an answer.
 """
 
 import math
