@@ -341,7 +341,7 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
         (each.place or "").startswith("page=") or urlsplit(each.locator).path.lower().endswith(".pdf")
         for each in excerpts
     )
-    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", text.strip())]
+    blocks = [part for block in re.split(r"\n\s*\n", text.strip()) for part in _without_lead_in(block.splitlines())]
     parts: list[_Part] = []
     for lines in blocks:
         if is_of_pdf and " | " not in "".join(lines):
@@ -390,6 +390,15 @@ class _Part:
     is_prose: bool = False
     flows: bool = False
     """True where the sentence of another paragraph may follow on its line."""
+
+
+def _without_lead_in(lines: list[str]) -> list[list[str]]:
+    """Return a block of code with the sentences that lead in to it apart; any other block as it is."""
+    lead_in = 0
+    if any(map(_CODE.search, lines)):
+        while lead_in < len(lines) - 1 and _SENTENCE_END.search(lines[lead_in]) and not _CODE.search(lines[lead_in]):
+            lead_in += 1
+    return [*([line] for line in lines[:lead_in]), lines[lead_in:]]
 
 
 def _unwrapped(lines: list[str]) -> list[str]:

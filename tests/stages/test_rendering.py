@@ -58,6 +58,17 @@ def test_code_keeps_its_lines_and_its_indent() -> None:
     ]
 
 
+def test_sentences_that_lead_in_to_code_have_their_markers() -> None:
+    text = "It takes one or the other. For a file:\n$ restore --include a\nrestored a\n\nIt is there."
+    answer, _ = render_answer(a_ledger(text), [Claim(text=text, excerpts=[1])])
+    assert answer.split("\n") == [
+        "It takes one or the other [1]. For a file [1]:",
+        "  $ restore --include a",
+        "  restored a [1]",
+        "  It is there [1].",
+    ]
+
+
 def test_wrapped_lines_are_one_sentence() -> None:
     text = "Brewing tea\nThe standard lays down how to prepare a liquor of\ntea for tasting. It is brewed for six minutes in a pot of\nwhite porcelain."
     answer, _ = render_answer(a_ledger(text), [Claim(text=text, excerpts=[1])])
