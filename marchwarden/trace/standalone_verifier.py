@@ -64,7 +64,7 @@ _MARKER = re.compile(r"\[(\d{1,3})\]")
 _PLACE = re.compile(r"#(?:page=\d+|slide=\d+|L\d+|epubcfi\([^()]*\))$")
 # What the rendering of a claim adds or takes: markers, the stops of sentences, blanks. A stop within a number or an
 # address is none. In code, `[1]` of a page is written `[ 1]`.
-_RENDERING = (re.compile(r"\[\s*\d{1,3}\]"), re.compile(r"\s*[.!?:]+(?=\s|$)|[。！？：]"), re.compile(r"\s"))
+_RENDERING = (re.compile(r"\[\s*\d{1,3}\]"), re.compile(r"\s*[.!?]+(?=[\s:]|$)|[。！？]"), re.compile(r"\s"))
 
 
 @dataclass(frozen=True)
@@ -457,7 +457,7 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
     claims: dict[str, set[tuple[str, int]]] = {}
     for claim in concluded["claims"]:
         claims.setdefault(_bare(claim["text"]), set()).update(places[number - 1] for number in claim["excerpts"])
-    headings = {_bare(aspect["text"]) for aspect in ledger["aspects"]}
+    headings = {_bare(aspect["text"]) + ":" for aspect in ledger["aspects"]}
     said = set()
     # A line with an indent belongs to the one before it.
     for line in answer.replace("\n  ", " ").split("\n"):

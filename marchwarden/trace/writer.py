@@ -39,6 +39,8 @@ _DURABLE = frozenset({"dispatch", "return", "lost"})
 # Hash of an object of the store, as a line names it.
 HASH = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
+_HINT = "Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to another folder."
+
 
 class TraceWriter:
     """Writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
@@ -106,7 +108,7 @@ class TraceWriter:
                 self._open()
                 if objects is not None:
                     if self._lost is not None:
-                        raise StorageError(self._lost)
+                        raise StorageError(self._lost, hint=_HINT)
                     # Before the line that vouches for them, so that a crash of the machine leaves no such line alone.
                     self._store.sync(name for name in objects if name not in self._kept)
                 durable = head["action"] in _DURABLE
@@ -120,8 +122,7 @@ class TraceWriter:
             except OSError as error:
                 raise StorageError(
                     f"{self.path} can't be written: {error.strerror or error}",
-                    hint="Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to "
-                    "another folder.",
+                    hint=_HINT,
                 ) from error
 
     def reopen(self) -> None:

@@ -43,6 +43,14 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     assert "did not fit" not in text
 
 
+def test_code_keeps_its_lines_and_its_indent() -> None:
+    answer = "Run it [1]:\n  jobs:\n    - id: a\n  1. first\n    2. second [1]"
+    text = as_markdown(a_result(answer=answer))
+    assert text.startswith(
+        "Run it [1]\\:  \n  jobs:  \n  &nbsp;&nbsp;\\- id: a  \n  1\\. first  \n  &nbsp;&nbsp;2\\. second [1]\n"
+    )
+
+
 def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
     notice = WorkNotice(kind="corrected", detail="Crossref has a notice of correction", url="https://doi.org/10.1/x")
     text = as_markdown(a_result(citations=[a_citation(notices=[notice])]))

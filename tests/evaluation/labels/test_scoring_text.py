@@ -159,6 +159,11 @@ def test_addresses_are_found_in_text_and_compared_normalised() -> None:
         ("Yes.\n\nNo.", []),
         ("42", [("42", ())]),
         ("- 7 tonnes [1]", [("7 tonnes", (1,))]),
+        # code, and a line that is no sentence, have their markers at the end
+        ("- pull the rope\n  ring the bell [2]", [("pull the rope", (2,)), ("ring the bell", (2,))]),
+        ("Note 3. Authors: A. Bell, B. Rope [1]", [("Note 3.", (1,)), ("Authors: A. Bell, B. Rope", (1,))]),
+        ("The bell is old. It rings at noon [1].", [("The bell is old.", ()), ("It rings at noon.", (1,))]),
+        ("It is an old bell\nIt rings at noon [1].", [("It is an old bell", ()), ("It rings at noon.", (1,))]),
         ("", []),
     ],
 )

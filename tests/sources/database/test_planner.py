@@ -91,7 +91,7 @@ def test_a_year_with_no_word_for_its_column_is_of_the_only_days() -> None:
 def test_a_number_that_is_no_year_is_not_compared_with_days() -> None:
     planned = plan_statement("Which staff started after 5?", _with_days("DATE"), "duckdb")
     assert isinstance(planned, NotPlanned)
-    assert planned.reason == "started of staff holds days, and 5 is none"
+    assert planned.reason == "started of staff holds dates, and 5 is not one"
 
 
 def test_the_first_and_last_are_told_by_days_and_not_by_rows() -> None:

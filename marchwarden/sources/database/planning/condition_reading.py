@@ -138,7 +138,7 @@ def read_period(state: QuestionState, link: Link) -> None:
     check_done(state, link)
     days = state.days_of(state.near_tables() if state.query.entities or state.tables else state.used_tables())
     if len(days) != 1:
-        raise Unclear(f"it is not clear of which days “{link.words}” is")
+        raise Unclear(f"it is not clear which dates “{link.words}” refers to")
     state.add_period(days[0], operator, link.period)
 
 
@@ -147,7 +147,7 @@ def check_done(state: QuestionState, link: Link) -> None:
     before = state.links[max(0, state.at - 3) : state.at - 1]
     done = [each for each in before if each.kind == "value" and each.words.lower().endswith("ed")]
     if done and before[-1].words in ("in", "on", "during", "since", "before", "after") and done[0] is before[0]:
-        raise Unclear(f"it is not clear whether the rows are {done[0].words} or of {link.words}")
+        raise Unclear(f"it is not clear whether “{link.words}” is when they were {done[0].words}")
 
 
 def column_of_value(state: QuestionState, link: Link) -> Column:

@@ -113,7 +113,7 @@ def in_days(column: Column, operator: str, value: str) -> tuple[str, str]:
     if value.startswith(("'", "AVG ")):
         return operator, value
     if not all(re.fullmatch(r"[1-9]\d{3}", number) for number in numbers):
-        raise Unclear(f"{column.name} of {column.table} holds days, and {value} is none")
+        raise Unclear(f"{column.name} of {column.table} holds dates, and {value} is not one")
     time = "" if column.type.lower() == "date" else " 23:59:59.999999"
     first, last = quote_text(f"{numbers[0]}-01-01"), quote_text(f"{numbers[-1]}-12-31{time}")
     if operator in ("=", "!=", "BETWEEN"):
@@ -127,10 +127,10 @@ def in_period(column: Column, operator: str, period: Period) -> tuple[str, str]:
     Raises Unclear where the column holds no days, or a month of any year is compared.
     """
     if not holds_days(column):
-        raise Unclear(f"{column.name} of {column.table} holds no days")
+        raise Unclear(f"{column.name} of {column.table} holds no dates")
     if period.year is None:
         if operator != "=":
-            raise Unclear("it is not clear of which year a month is")
+            raise Unclear("it is not clear which year the month belongs to")
         return "MONTH", str(period.month)
     time = "" if column.type.lower() == "date" else " 23:59:59.999999"
     first, last = quote_text(period.first), quote_text(period.last + time)

@@ -245,7 +245,7 @@ def merge_alternatives(state: QuestionState) -> None:
             if before.operator == "!=" and each.operator == "=":
                 raise Unclear("it is not clear what “not” belongs to")
             if "MONTH" in (before.operator, each.operator) and before.operator != each.operator:
-                raise Unclear("it is not clear which year each month is of")
+                raise Unclear("it is not clear which year each month belongs to")
         joins = each.joint == "OR" or (is_number and state.says_and)
         if before is not None and is_same and each.operator == "=" and each.value != before.value and joins:
             before.operator, before.value = "IN", f"{before.value.removesuffix(')').removeprefix('(')}, {each.value}"
@@ -284,7 +284,7 @@ def settle_amount(state: QuestionState) -> None:
     if is_summed:
         state.aggregates = []
     if not is_of_row and is_of_one_row(column) and not is_summed:
-        raise Unclear(f"it is not clear of which row {column.name} is asked for")
+        raise Unclear(f"it is not clear which row’s {column.name} is asked for")
     query.select = [(column, "" if is_of_row and not is_summed else "SUM")]
 
 

@@ -9,7 +9,7 @@ import calendar
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_MONTHS = {
+MONTHS = {
     name: number
     for number, names in enumerate(
         ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
@@ -17,8 +17,8 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
+# Words before a month, and before one that follows another.
 _BEFORE = frozenset({"in", "during", "since", "before", "after", "until", "of", "by", "from", "early", "late"})
-
 _BETWEEN = frozenset({"or", "and", "to", "between", ","})
 
 
@@ -48,14 +48,14 @@ def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
     rest = [word.lower().rstrip(",.") for word in words[place : place + 4]]
     day: int | None = None
     length = 0
-    if (found := _day(rest[0])) and len(rest) > 1 and (rest[1] in _MONTHS or rest[1:2] == ["of"]):
+    if (found := _day(rest[0])) and len(rest) > 1 and (rest[1] in MONTHS or rest[1:2] == ["of"]):
         day, length = found, 2 if rest[1] == "of" else 1
-    if len(rest) <= length or rest[length] not in _MONTHS:
+    if len(rest) <= length or rest[length] not in MONTHS:
         return None
     is_name = words[place + length][:1].isupper()
     before = words[place - 1].lower() if place else ""
     is_told = before in _BEFORE or (is_name and before in _BETWEEN)
-    month = _MONTHS[rest[length]]
+    month = MONTHS[rest[length]]
     length += 1
     if day is None and len(rest) > length and (found := _day(rest[length])):
         day, length = found, length + 1

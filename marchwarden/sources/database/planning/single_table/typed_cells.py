@@ -9,19 +9,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
+from marchwarden.sources.database.planning.everyday.periods import MONTHS
+
 Kind: TypeAlias = Literal["date", "year", "time", "height", "amount", "place"]
 # Share of a column's values that are of its kind at least, and values that a column of a kind may have. Guesses.
 _LEAST_SHARE, MOST_CELLS = 0.65, 400
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
-         "sep sept september", "oct october", "nov november", "dec december"), start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
-_MONTH = r"(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MONTH = r"(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _SPAN = r"(?:\s*[-–—/]\s*\d{1,2}(?:st|nd|rd|th)?)?"
 _YEAR = r"(?P<year>1[0-9]\d\d|20\d\d|2[1-9]\d\d)"
@@ -55,7 +49,7 @@ def date_of(text: str) -> float | None:
     for pattern in _DATES:
         if found := pattern.fullmatch(text.strip()):
             parts = found.groupdict()
-            month = int(parts["number"]) if parts.get("number") else _MONTHS[parts["month"].lower()]
+            month = int(parts["number"]) if parts.get("number") else MONTHS[parts["month"].lower()]
             day, year = int(parts.get("day") or 0), int(parts.get("year") or 0)
             if month <= 12 and day <= 31:
                 return float(10_000 * year + 100 * month + day)
