@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from marchwarden.contract import Recency, SourceAuthority
 from marchwarden.http.addresses import publisher_of
-from marchwarden.ledger import Excerpt, Lead, Ledger, Pointer
+from marchwarden.ledger import Attempt, Excerpt, Lead, Ledger, Pointer
 from marchwarden.observations import Failure, FailureKind, Page, Passage, SearchHit, SearchOutcome, Work, content_hash
 
 LONG = " ".join(
@@ -88,6 +88,86 @@ def test_a_failed_search_and_a_failed_fetch_stand_beside_their_aspect() -> None:
     assert ledger.unread() == []
 
 
+@pytest.mark.parametrize(
+    ("detail", "named"),
+    [("The service is down.", "db:shop: The service is down."), ("Shop is down.", "Shop is down.")],
+)
+def test_what_is_told_of_a_failed_search_names_its_source_once(detail: str, named: str) -> None:
+    assert attempt(FailureKind.SERVICE_DOWN, detail=detail, source="db:shop").named == named
+
+
+def attempt(kind: FailureKind, service: Literal["search", "fetch"] = "search", **more: Any) -> Attempt:
+    given = {"target": "q", "title": None, "detail": "", "aspect": 1, **more}
+    return Attempt(service=service, kind=kind, **given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_search", "of_fetch"),
+    [
+        (FailureKind.SERVICE_DOWN, True, True),
+        (FailureKind.TIMEOUT, True, True),
+        (FailureKind.RATE_LIMITED, True, False),
+        (FailureKind.BAD_REQUEST, False, False),
+        (FailureKind.NOT_UNDERSTOOD, False, False),
+        (FailureKind.PAYWALL, True, False),
+        (FailureKind.NOT_FOUND, True, False),
+    ],
+)
+def test_a_query_or_a_page_at_fault_is_no_failure_of_a_source(
+    kind: FailureKind, of_search: bool, of_fetch: bool
+) -> None:
+    assert attempt(kind).is_source_failure == of_search
+    assert attempt(kind, "fetch").is_source_failure == of_fetch
+
+
+DOWN = Failure(FailureKind.SERVICE_DOWN, "The service is down.")
+
+
+@pytest.mark.parametrize(
+    ("searches", "fetches", "failed"),
+    [
+        ([DOWN, DOWN], [], True),
+        ([DOWN, None], [], False),
+        ([Failure(FailureKind.BAD_REQUEST, "Too long.")], [], False),
+        ([None], [DOWN], True),
+        ([None], [DOWN, Failure(FailureKind.PAYWALL, "It has to be paid for.")], False),
+        # A hit that nobody tried says nothing of its source.
+        ([None], [None], False),
+        # A page was tried and answered nothing usable, while the search of another aspect was down.
+        ([DOWN, None], [Failure(FailureKind.NOT_FOUND, "Not there.")], False),
+        ([], [], False),
+    ],
+)
+def test_sources_have_failed_where_none_could_be_asked(
+    searches: list[Failure | None], fetches: list[Failure | None], failed: bool
+) -> None:
+    ledger = ledger_with()
+    for number, failure in enumerate(searches):
+        ledger.add_search(SearchOutcome(f"query {number}", "p", failure=failure), 1)
+    for number, failure in enumerate(fetches):
+        lead = Lead(url=f"https://{number}.org/", title="t", snippet="", published=None, aspect=1, rank=0.1)
+        ledger.leads.append(lead)
+        if failure:
+            ledger.add_failure(lead, failure, 0.5)
+    assert ledger.have_sources_failed() == failed
+
+
+def test_sources_have_not_failed_where_a_page_was_read_or_one_of_several_providers_answered() -> None:
+    read = ledger_with(page("https://a.org/1"))
+    read.add_search(SearchOutcome("q", "p", failure=DOWN), 1)
+    assert not read.have_sources_failed()
+    others_answered = ledger_with()
+    others_answered.add_search(SearchOutcome("q", "open", failure=DOWN, failed=("arxiv",)), 1)
+    assert not others_answered.have_sources_failed()
+    assert [each.source for each in others_answered.failures] == ["arxiv"]
+
+
+def test_a_lead_is_found_by_its_address() -> None:
+    ledger = ledger_with(page("https://a.org/1"), page("https://b.org/", "Another text."))
+    assert ledger.lead("https://b.org/") is ledger.leads[1]
+    assert ledger.lead("https://c.org/") is None
+
+
 def test_the_same_text_under_another_address_is_no_second_source() -> None:
     ledger = ledger_with(page("https://a.org/1"))
     assert keep(ledger, page("https://b.org/1")) is None
@@ -130,6 +210,20 @@ def test_a_slice_is_kept_once_for_an_aspect_and_numbered_in_order() -> None:
     assert added == [True, False, True, True]
     assert [each.number for each in ledger.excerpts] == [1, 2, 3]
     assert [each.number for each in ledger.excerpts_for(1)] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("key", "moved", "key_text"), [((6, 16), (19, 29), "ten metres"), (None, (13, 30), "It is ten metres.")]
+)
+def test_an_excerpt_that_begins_earlier_keeps_its_key_passage(
+    key: tuple[int, int] | None, moved: tuple[int, int], key_text: str
+) -> None:
+    text = "Before. The length.. It is ten metres. After."
+    own = Excerpt(number=1, locator="l", aspect=1, start=21, end=38, text=text[21:38], key=key)
+    earlier = own.from_place(8, text)
+    assert (earlier.start, earlier.end, earlier.text) == (8, 38, text[8:38])
+    assert (earlier.key, earlier.key_text) == (moved, key_text)
+    assert own.from_place(21, text).key == key
 
 
 def test_pointers_are_kept_once() -> None:
@@ -243,3 +337,13 @@ def test_passages_that_may_each_answer_are_evidence_together() -> None:
     assert ledger.evidence_for(1) == []
     ledger.take_together(0.49)
     assert [each.relevance for each in ledger.evidence_for(1)] == [0.11, 0.25, 0.25]
+
+
+def test_the_same_words_count_once_and_no_more_than_three_passages_together() -> None:
+    ledger = ledger_with(page("https://a.org/1"), aspects=("one", "two"))
+    for start, (aspect, text) in enumerate([(1, "a bed"), (1, "a bed"), *((2, f"{n} beds") for n in range(4))]):
+        weak = excerpt("https://a.org/1", aspect=aspect, start=start, relevance=0.3)
+        ledger.add_excerpt(weak.model_copy(update={"text": text, "answers": False}))
+    ledger.take_together(0.5)
+    assert ledger.evidence_for(1) == []  # .3 alone; two would have .51
+    assert [each.text for each in ledger.evidence_for(2)] == ["0 beds", "1 beds", "2 beds"]

@@ -15,7 +15,9 @@ from marchwarden.http.addresses import (
     normalise_url,
     organisation_of,
     origin_of,
+    publisher_of,
     refusal,
+    web_address,
 )
 from marchwarden.http.special_addresses import is_metadata, is_public, literal_address
 from marchwarden.observations import FailureKind
@@ -29,6 +31,8 @@ from marchwarden.observations import FailureKind
         ("https://user:secret@example.org/", "https://example.org/"),
         ("https://example.org:443/", "https://example.org/"),
         ("http://example.org:443/", "http://example.org:443/"),
+        ("http://example.org:1/", "http://example.org:1/"),
+        ("http://example.org:65535/", "http://example.org:65535/"),
         ("https://example.org./a", "https://example.org/a"),
         ("https://example.org/a/./b/../c", "https://example.org/a/c"),
         ("https://example.org/a/..", "https://example.org/"),
@@ -68,10 +72,13 @@ def test_each_page_has_one_spelling(written: str, normalised: str) -> None:
         "https://",
         "https:///path",
         "https://exa mple.org/",
+        "https://example.org:0/",
+        "https://example.org:65536/",
         "https://example.org:99999/",
         "https://example.org:port/",
         "https://1.2.3.4.5/",
         "https://1.2.3.256/",
+        "https://1.256.3.4/",
         "https://0x.zz.0x/",
         "https://one.org\\@two.org/",
         "https://[::1/",
@@ -136,6 +143,25 @@ def test_a_reference_is_read_against_its_page() -> None:
 )
 def test_hosts_of_one_organisation_share_its_registrable_domain(host: str, organisation: str) -> None:
     assert organisation_of(host) == organisation
+
+
+@pytest.mark.parametrize(
+    ("locator", "publisher"),
+    [
+        ("https://news.bbc.co.uk/1", "bbc.co.uk"),
+        ("https://arxiv.org/pdf/2301.01234v2", "arXiv:2301.01234"),
+        ("https://www.wikidata.org/wiki/Q1", "wikipedia.org"),
+        ("file:///notes/a.md", "file:///notes/a.md"),
+        ("db:shop/orders?sha256=0", "db:shop"),
+    ],
+)
+def test_a_publisher_is_a_site_a_work_a_file_or_a_database(locator: str, publisher: str) -> None:
+    assert publisher_of(locator) == publisher
+
+
+def test_a_text_that_is_no_web_address_has_none() -> None:
+    assert web_address(" HTTPS://Example.org ") == "https://example.org/"
+    assert web_address("see page 3") is None
 
 
 @pytest.mark.parametrize(
