@@ -13,9 +13,9 @@ from dspy import lm15
 from marchwarden.budget import Budget
 from marchwarden.errors import BudgetExhausted, ModelError
 from marchwarden.lm.engine import Capabilities
-from marchwarden.lm.meter import Meter
+from marchwarden.lm.meter import ChargedUsage, Meter
 from marchwarden.lm.metered import MeteredEngine
-from marchwarden.lm.prompt import most_tokens
+from marchwarden.lm.prompt import ABSURD_TIMES, most_tokens
 from marchwarden.lm.scripted import Reply, Script, ScriptedEngine
 from tests.profiles import within
 
@@ -112,6 +112,15 @@ async def test_a_total_beyond_input_and_output_is_what_counts(recorder: MemoryRe
     engine, _ = metered([Reply("hello", used(20, 3, total_tokens=90))], budget, recorder)
     await engine.complete(request_of())
     assert budget.tokens_used == 90
+
+
+async def test_a_total_that_cannot_be_true_is_not_believed(recorder: MemoryRecorder) -> None:
+    budget = budget_of(1000)
+    engine, _ = metered(
+        [Reply("hello", used(20, 3, total_tokens=ABSURD_TIMES * (BOUND + 100) + 1))], budget, recorder
+    )
+    await engine.complete(request_of())
+    assert budget.tokens_used == 23
 
 
 @pytest.mark.parametrize(("finish", "kind"), [("length", "truncated"), ("content_filter", "refused")])
@@ -275,3 +284,29 @@ async def test_an_attempt_that_never_reached_the_service_costs_nothing(name: str
     with pytest.raises(lm15.TransportError):
         await engine.complete(request_of("question"))
     assert budget.tokens_used == recorder.calls[0].charged_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("cause", "status", "charged"), [(None, None, True), ("ReadError", None, True), (None, 502, False)]
+)
+async def test_an_attempt_that_a_service_may_have_answered_is_charged_at_its_highest_cost(
+    cause: str | None, status: int | None, charged: bool, recorder: MemoryRecorder
+) -> None:
+    fallen = lm15.TransportError("the connection fell")
+    fallen.__cause__ = type(cause, (Exception,), {})("reset") if cause else None
+    fallen.status = status
+    budget = budget_of(5000)
+    engine, _ = metered([fallen], budget, recorder)
+    with pytest.raises(lm15.TransportError):
+        await engine.complete(request_of())
+    assert budget.tokens_used == (BOUND + 100 if charged else 0)
+
+
+async def test_a_recorded_charge_is_not_checked_again(recorder: MemoryRecorder) -> None:
+    budget = budget_of(1000)
+    engine, _ = metered(
+        [Reply("hello", ChargedUsage(input_tokens=0, output_tokens=0, total_tokens=7))], budget, recorder
+    )
+    await engine.complete(request_of())
+    [call] = recorder.calls
+    assert (budget.tokens_used, call.cached_tokens) == (7, 0)

@@ -83,6 +83,20 @@ def test_a_replacement_makes_no_value_longer(dialect: Dialect, schema: Schema) -
             check_statement(f"SELECT {call} FROM customer", dialect, schema)
 
 
+def test_a_statement_that_may_run_is_on_one_line_without_comments(schema: Schema) -> None:
+    asked = "SELECT EXTRACT(YEAR FROM since) -- by year\nFROM customer /* all */"
+    assert check_statement(asked, "postgres", schema).sql == "SELECT EXTRACT(YEAR FROM since) FROM customer"
+    of_two_lines = "SELECT name FROM customer\nWHERE city = 'Bergen\nNord'"
+    assert "'Bergen\nNord'" in check_statement(of_two_lines, "sqlite", schema).sql
+
+
+def test_the_longest_statement_has_8000_characters(schema: Schema) -> None:
+    longest = HARMLESS.ljust(8000)
+    assert check_statement(longest, "sqlite", schema).sql == HARMLESS
+    with pytest.raises(StatementRefused, match="more than 8000 characters"):
+        check_statement(f"{longest} ", "sqlite", schema)
+
+
 def test_there_are_as_many_attacks_as_were_measured() -> None:
     assert (len(POSTGRES), len(SQLITE), len(DUCKDB)) == (37, 10, 12)
 
