@@ -52,6 +52,27 @@ def _stored(folder: Path, body: bytes) -> Path:
     return next(folder.rglob("*.zst"))
 
 
+def test_compressed_pages_travel_between_stores_and_nothing_else_does(tmp_path: Path) -> None:
+    one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
+    key, another = one.put(b"page"), one.put(b"another page")
+    packed = one.get_packed(key)
+    assert packed is not None
+    assert other.put_packed(key, packed) is True
+    assert other.get(key) == b"page"
+    assert other.put_packed(another, packed) is False
+    assert not other.has(another)
+    assert other.get_packed(another) is None
+    [file] = other.files()
+    assert other.key_of(file) == key
+    file.write_bytes(b"damaged")
+    assert other.get_packed(key) is None
+
+
+def test_only_the_user_may_read_what_is_stored(tmp_path: Path) -> None:
+    file = _stored(tmp_path / "store", b"page")
+    assert [path.stat().st_mode & 0o077 for path in (file, file.parent)] == [0, 0]
+
+
 def test_putting_it_again_mends_a_damaged_file(tmp_path: Path) -> None:
     store = Store(tmp_path)
     key = store.put(b"page")

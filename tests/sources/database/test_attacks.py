@@ -83,6 +83,13 @@ def test_a_replacement_makes_no_value_longer(dialect: Dialect, schema: Schema) -
             check_statement(f"SELECT {call} FROM customer", dialect, schema)
 
 
+def test_a_name_of_a_secret_is_refused_in_a_table_without_such_a_column(schema: Schema) -> None:
+    with pytest.raises(StatementRefused, match="holds secrets"):
+        check_statement("SELECT password FROM customer", "sqlite", schema)
+    # A name that the statement gives itself is no column.
+    check_statement("SELECT city, COUNT(*) AS n FROM customer GROUP BY city ORDER BY n", "sqlite", schema)
+
+
 def test_a_statement_that_may_run_is_on_one_line_without_comments(schema: Schema) -> None:
     asked = "SELECT EXTRACT(YEAR FROM since) -- by year\nFROM customer /* all */"
     assert check_statement(asked, "postgres", schema).sql == "SELECT EXTRACT(YEAR FROM since) FROM customer"
