@@ -16,7 +16,6 @@ from marchwarden.contract import (
     Lineage,
     OpenQuestion,
     ResearchResult,
-    WorkNotice,
     confidence_band,
     next_step,
 )
@@ -109,21 +108,20 @@ def _citation(number: int, citation: Citation, hashes: bool) -> str:
         dated = f", changed {citation.modified.isoformat()}"
     by = f", by {markdown_line(citation.researcher)}" if citation.researcher else ""
     facts = f"{markdown_line(citation.source)}{by}, confidence {citation.confidence:.2f}{dated}"
+    notices = [
+        f"News of this work: {markdown_line(each.detail)}" + (f" {markdown_address(each.url)}" if each.url else "")
+        for each in citation.notices or ()
+    ]
     lines = [
         f"[{number}] {markdown_line(citation.title or citation.locator)}",
         f"{markdown_address(citation.locator)} ({facts})",
-        *map(_notice, citation.notices or ()),
+        *notices,
         "",
         *(f"> {line}" for line in markdown_text(citation.raw_excerpt).splitlines()),
     ]
     if hashes and citation.content_hash:
         lines += ["", f"`{citation.content_hash}`"]
     return "\n".join(lines)
-
-
-def _notice(notice: WorkNotice) -> str:
-    where = f" {markdown_address(notice.url)}" if notice.url else ""
-    return f"News of this work: {markdown_line(notice.detail)}{where}"
 
 
 def _rihla(rihla: Lineage) -> str:

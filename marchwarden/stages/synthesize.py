@@ -348,7 +348,8 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
             lines = [" ".join(lines)]  # the lines of one paragraph
         is_alone = len(blocks) == len(lines) == 1
         if not is_alone and any(_CODE.search(line) for line in lines):
-            parts.append(_Part("\n".join(MARKER.sub(_no_marker, line.rstrip()) for line in lines)))
+            code = "\n".join(line.rstrip() for line in lines)
+            parts.append(_Part(MARKER.sub(lambda found: found[0].replace("[", "[ "), code)))
             continue
         for line in _unwrapped(lines):
             is_prose = is_alone or _SENTENCE_END.search(line) is not None
@@ -410,10 +411,6 @@ def _unwrapped(lines: list[str]) -> list[str]:
         else:
             joined.append(line)
     return joined if all(map(_SENTENCE_END.search, joined[1:] or joined)) else lines
-
-
-def _no_marker(found: re.Match[str]) -> str:
-    return found[0].replace("[", "[ ")
 
 
 # The end of a sentence, or of what leads in to the lines below it.

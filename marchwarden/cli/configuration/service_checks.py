@@ -105,14 +105,11 @@ def _proxies() -> Check:
         ProxiedTransport(httpx.AsyncBaseTransport())
     except MarchwardenError as error:
         return Check("proxies", "broken", str(error), error.hint)
-    shown = ", ".join(f"{scheme} through {_host_and_port(address)}" for scheme, address in named.items())
+    # Without user and password.
+    hosts = {scheme: urlsplit(address).netloc.rpartition("@")[2] for scheme, address in named.items()}
+    shown = ", ".join(f"{scheme} through {host}" for scheme, host in hosts.items())
     left_out = urllib.request.getproxies().get("no")
     return Check("proxies", "ok", shown + (f", but not to {left_out}" if left_out else ""))
-
-
-def _host_and_port(address: str) -> str:
-    """Return where a proxy listens, without its user and password."""
-    return urlsplit(address).netloc.rpartition("@")[2]
 
 
 class DateNotingTransport(httpx.AsyncBaseTransport):

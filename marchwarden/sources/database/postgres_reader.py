@@ -84,7 +84,8 @@ class PostgresReader:
             cursor.execute(statement.replace("%", "%%"), ())
             rows = cursor.fetchmany(most_rows + 1)
             described = cursor.description or []
-        return [each.name for each in described], [_type_of(each) for each in described], rows
+        types = [psycopg.adapters.types.get(each.type_code) for each in described]
+        return [each.name for each in described], [found.name if found else "" for found in types], rows
 
     def describe(self, most_values: int) -> dict[str, Any]:
         found = self._connection.execute(
@@ -127,8 +128,3 @@ class PostgresReader:
             "WHERE k.contype = 'f' AND cardinality(k.conkey) = 1"
         ).fetchall()
         return [list(row) for row in found]
-
-
-def _type_of(column: Any) -> str:
-    found = psycopg.adapters.types.get(column.type_code)
-    return found.name if found else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Literal
@@ -13,7 +13,7 @@ from marchwarden.observations import Failure, FailureKind
 from marchwarden.reading.decoding import decode
 from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.tabular.rows import MAX_COLUMNS, table_blocks
-from marchwarden.reading.text_blocks import MOST_CHARACTERS, Block, first_blocks
+from marchwarden.reading.text_blocks import MOST_CHARACTERS, first_blocks
 from marchwarden.text.invisible import visible
 
 _DELIMITERS = ",;\t|"
@@ -37,8 +37,10 @@ def read_csv(body: bytes, content_type: str | None) -> FileContent | Failure:
             rows = list(_rows(text, delimiter, csv.QUOTE_NONE))
         except csv.Error as error:
             return Failure(FailureKind.NO_TEXT, f"the table can't be read: {error}")
-    blocks = _placed(table_blocks([cells for _, cells in rows]), rows)
-    return FileContent(tuple(first_blocks(blocks)), is_prose=False)
+    # One block for each row, with the line that it begins in.
+    blocks = zip(table_blocks([cells for _, cells in rows]), rows, strict=True)
+    placed = (replace(block, places=((0, f"L{line}"),)) for block, (line, _) in blocks)
+    return FileContent(tuple(first_blocks(placed)), is_prose=False)
 
 
 def _rows(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
@@ -50,12 +52,6 @@ def _rows(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[i
         if any(visible(cell).strip() for cell in cells[:MAX_COLUMNS]):
             yield line, cells
         line = reader.line_num + 1
-
-
-def _placed(blocks: Iterable[Block], rows: Iterable[tuple[int, list[str]]]) -> Iterator[Block]:
-    """Yield the blocks, of which there is one for each row, with the lines that the rows begin in."""
-    for block, (line, _) in zip(blocks, rows, strict=True):
-        yield replace(block, places=((0, f"L{line}"),))
 
 
 def _delimiter_of(text: str) -> str:

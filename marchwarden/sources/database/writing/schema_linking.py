@@ -8,7 +8,7 @@ from marchwarden.injection.detector import is_injection
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.joins import find_keys, join_path
 from marchwarden.sources.database.planning.question_links import SchemaNames, tokens_of, tokens_within
-from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
+from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
 # Characters of all tables, about four to a token. A guess: all tables of 16 of Spider's 19 databases.
 MOST_CHARS = 5_000
@@ -31,7 +31,11 @@ def link_schema(question: str, schema: Schema) -> str:
         tables = _likeliest(question, schema, found, written)
     shown = {table.name.lower() for table in tables}
     lines = [written[table.name] for table in tables]
-    joins = [_write_key(key) for key in keys if {key.table.lower(), key.other.lower()} <= shown]
+    joins = [
+        f"{_quoted(key.table)}.{_quoted(key.column)} = {_quoted(key.other)}.{_quoted(key.other_column)}"
+        for key in keys
+        if {key.table.lower(), key.other.lower()} <= shown
+    ]
     return "\n".join([*lines, *(["keys: " + ", ".join(dict.fromkeys(joins))] if joins else [])])
 
 
@@ -91,11 +95,6 @@ def _samples(column: Column, found: Mapping[Column, Sequence[str]]) -> str:
     short = [" ".join(value.split()) for value in values if len(value) <= _MAX_SAMPLE_CHARS]
     kept = [value for value in short if value and not is_injection(value)][:_MOST_SAMPLES]
     return ", ".join("'" + value.replace("'", "''") + "'" for value in kept)
-
-
-def _write_key(key: ForeignKey) -> str:
-    one, other = (key.table, key.column), (key.other, key.other_column)
-    return " = ".join(f"{_quoted(table)}.{_quoted(column)}" for table, column in (one, other))
 
 
 def _quoted(name: str) -> str:
