@@ -49,7 +49,8 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         real = [secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS]
-        forms = {form for each in real for form in (each, json.dumps(each, ensure_ascii=False)[1:-1], quote(each))}
+        in_json = [json.dumps(each, ensure_ascii=is_ascii)[1:-1] for each in real for is_ascii in (False, True)]
+        forms = {*real, *in_json, *map(quote, real)}
         # One form may be a part of another: the longest goes first, or the rest of it would stay.
         self._forms = sorted(forms, key=len, reverse=True)
 

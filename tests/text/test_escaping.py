@@ -138,6 +138,14 @@ def test_json_reads_back_as_the_same_and_shows_nothing_unsafe(text: str) -> None
     assert UNSAFE.search(written) is None
 
 
+@pytest.mark.parametrize(
+    ("character", "written"),
+    [("\x85", r"\u0085"), ("\u202e", r"\u202e"), ("\U000e0041", r"\udb40\udc41"), ("\ud800", "?")],
+)
+def test_an_unsafe_character_in_json_is_an_escape_of_json(character: str, written: str) -> None:
+    assert json_text(f'"a{character}"') == f'"a{written}"'
+
+
 def test_what_makes_no_markup_is_left_as_it_is_for_those_who_read_markdown_unrendered() -> None:
     plain = "R&D wrote file_name in C# (100 % of it). Eureka!"
     assert markdown_text(plain) == plain
