@@ -298,13 +298,21 @@ class Relevance:
             return [each for each in windows if self._cosine(each, aspect) is not None]
         shares = []
         for window in windows:
-            words = [term for passage in window.passages for term in page.own[passage.number]]
+            words = [term for passage in window.passages for term in self._words(passage, asked)]
             if len(words) >= _LEAST_TERMS:
                 own = set(words)
                 around = own | page.headings[window.passages[0].number] | page.near(window)
                 share = asked.bm25(words) + asked.share(own) + asked.share(around) / 2
                 shares.append((share, window))
         return [window for _, window in sorted(shares, key=lambda each: -each[0])[:_FULLY_SCORED]]
+
+    def _words(self, passage: Passage, asked: "AskedFor") -> Sequence[str]:
+        """Return the terms of a passage, without those of code that it does not hold as the aspect writes it."""
+        words = self.page.own.get(passage.number, ())
+        if not asked.code:
+            return words
+        unsaid = asked.unsaid(passage.text)
+        return [term for term in words if term not in unsaid]
 
     def _cosine(self, window: Window, aspect: Aspect) -> float | None:
         """Return the highest similarity of the window's passages; None where none was compared."""
@@ -317,9 +325,10 @@ class Relevance:
         if key in self._features:
             return self._features[key]
         page, asked = self.page, self._asked[aspect.number]
-        words = [term for passage in window.passages for term in page.own.get(passage.number, ())]
+        words = [term for passage in window.passages for term in self._words(passage, asked)]
         own = set(words) | asked.spelled_out(window.text)
-        heading = page.headings.get(window.passages[0].number, set())
+        first = window.passages[0]
+        heading = page.headings.get(first.number, set()) - asked.unsaid(first.heading or "")
         together = own | heading | page.title | page.year
         cosine = self._cosine(window, aspect)
         likeness = {} if cosine is None else {"likeness": (cosine - USUAL_COSINE) / COSINE_SPREAD}
@@ -327,7 +336,7 @@ class Relevance:
             **likeness,
             "words": asked.share(own),
             "bm25": asked.bm25(words),
-            "best_passage": max(asked.share(set(page.own.get(each.number, ()))) for each in window.passages),
+            "best_passage": max(asked.share(set(self._words(each, asked))) for each in window.passages),
             "heading_words": asked.share(heading - own),
             "near_words": asked.share(page.near(window) - own - heading),
             "title_words": asked.share(page.title - own - heading),
@@ -388,6 +397,8 @@ class AskedFor:
     """Terms of the things that "how many …" counts."""
     initials: dict[str, re.Pattern[str]]
     """Patterns of the full form, and of the form with stops (U.K.), for each term that is an abbreviation (UK)."""
+    code: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
+    """Patterns of what the aspect writes as code, with the terms that stand nowhere else in it."""
 
     @classmethod
     def of(cls, text: str, language: str) -> "AskedFor":
@@ -399,6 +410,15 @@ class AskedFor:
             full = r"\s+(?:(?:of|and|for|the)\s+){0,2}".join(rf"{letter}[a-zà-ÿ]+" for letter in name)
             pattern = re.compile(rf"\b(?:{full}\b|{'[.] ?'.join(name)}[.])")
             initials.update(dict.fromkeys(terms(name, language), pattern))
+        written = [found[0].strip("`").removesuffix("()") for found in _CODE.finditer(text)]
+        elsewhere = set(terms(_CODE.sub(" ", text), language))
+        code = tuple(
+            (
+                re.compile(rf"(?<![\w-]){re.escape(each)}(?![\w-])", re.IGNORECASE),
+                frozenset(terms(each, language)) - elsewhere,
+            )
+            for each in written
+        )
         weights = {term: 1.6 if term in named else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
         return cls(
             terms=words,
@@ -410,6 +430,7 @@ class AskedFor:
             kinds=specific_kinds(text),
             counted=counted(text) - VAGUE_TERMS,
             initials=initials,
+            code=code,
         )
 
     def on(self, rarity: TermRarity) -> "AskedFor":
@@ -419,6 +440,10 @@ class AskedFor:
     def spelled_out(self, text: str) -> set[str]:
         """Return the abbreviations that a text writes out."""
         return {term for term, pattern in self.initials.items() if pattern.search(text)}
+
+    def unsaid(self, text: str) -> set[str]:
+        """Return the terms of the aspect's code that a text does not hold as it is written: `--frozen`."""
+        return {term for pattern, own in self.code if not pattern.search(text) for term in own}
 
     def share(self, found: set[str]) -> float:
         """Return the share of the aspect's terms that were found, by their weights, 0–1."""
@@ -459,6 +484,10 @@ def promise(lead: Lead, aspects: Sequence[Aspect]) -> float:
 
 
 _INITIALS = re.compile(r"\b[A-Z]{2,5}\b")
+# Code in a question: in backticks, an option, a name with an underscore, a call, a file that begins with a dot.
+_CODE = re.compile(
+    r"`[^`]+`|(?<![\w-])--?[a-zA-Z][\w-]*|\b\w+_\w+(?:\(\))?|\b\w[\w.]*\(\)|(?<![\w.])\.[a-z][\w.-]*\b"
+)
 
 
 # Passages that are embedded for each aspect in one turn: those of the windows with the highest relevance by words, of

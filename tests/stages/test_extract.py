@@ -36,6 +36,21 @@ def test_an_abbreviation_by_initials_may_be_written_out(sentence: str) -> None:
     assert spelled > other + 0.1
 
 
+@pytest.mark.parametrize(
+    ("asked", "written", "otherwise"),
+    [
+        ("What does --frozen do?", "The lock stays as it is with --frozen.", "A frozen import stays as it is."),
+        ("What does --lock do?", "It is kept by --lock.", "It is kept by --lock-file."),
+        ("What is UV_NO_SYNC for?", "It is off with UV_NO_SYNC set.", "The sync of uv is off."),
+        ("How do I call `json.loads()`?", "A text goes into json.loads(text).", "JSON loads a text."),
+        ("Is my .env read?", "A file .env is read at the start.", "The env is read at the start."),
+    ],
+)
+def test_code_in_a_question_counts_only_as_it_is_written(asked: str, written: str, otherwise: str) -> None:
+    exact, loose = relevance(asked, written, otherwise)
+    assert exact > 2 * loose
+
+
 def test_a_page_that_names_no_language_is_read_in_its_own() -> None:
     (found,) = relevance(
         "когда советская программа стала чемпионом мира среди шахматных программ",
