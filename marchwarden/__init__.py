@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marchwarden.agent.program import Researcher
-    from marchwarden.api import index, investigate, research, research_sync
+    from marchwarden.api import ResearchResult, index, investigate, research, research_sync
     from marchwarden.contract import (
         Citation,
         ConfidenceFactors,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         Priority,
         Recency,
         ResearchRequest,
-        ResearchResult,
         SourceAuthority,
     )
     from marchwarden.corpus.indexing import IndexReport
@@ -70,7 +69,7 @@ __all__ = [
 
 _MODULES = {
     "agent.program": {"Researcher"},
-    "api": {"index", "investigate", "research", "research_sync"},
+    "api": {"ResearchResult", "index", "investigate", "research", "research_sync"},
     "corpus.indexing": {"IndexReport"},
     "errors": {"ConfigurationError", "InvalidRequest", "MarchwardenError", "ResearchFailed", "StorageError"},
     "settings": {"Settings", "load_settings"},

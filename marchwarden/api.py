@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from marchwarden.agent.arguments import request_of
-from marchwarden.contract import Constraints, Depth, ResearchResult
+from marchwarden.contract import Constraints, Depth
+from marchwarden.contract import ResearchResult as ContractResult
 from marchwarden.errors import ConfigurationError
 from marchwarden.settings import DEFAULT_CORPUS, Settings, settings_of
 from marchwarden.sharing.publication import publishing
@@ -19,6 +20,28 @@ from marchwarden.trace.writer import TraceWriter
 
 if TYPE_CHECKING:
     from marchwarden.corpus.indexing import IndexReport, Tell
+
+
+class ResearchResult(ContractResult):
+    """A result of the contract that writes itself as Markdown, as a notebook shows it."""
+
+    @classmethod
+    def of(cls, result: ContractResult) -> ResearchResult:
+        """Return the same result in this form."""
+        return cls.model_construct(result.model_fields_set, **dict(result))
+
+    def to_markdown(self, question: str | None = None) -> str:
+        """Return the whole result as a Markdown document, with the question as its title where it is given.
+
+        Text of pages and models is escaped, so that it shows as text; the markers `[n]` are kept.
+        """
+        from marchwarden.server.markdown import document
+
+        return document(self, question)
+
+    def _repr_markdown_(self) -> str:
+        """Return what a notebook shows."""
+        return self.to_markdown()
 
 
 async def research(
@@ -56,7 +79,7 @@ async def research(
             ) as writer,
             recorded_end(writer, trace_id, request.question),
         ):
-            return await answer(request, settings=chosen, recorder=writer, trace_id=trace_id)
+            return ResearchResult.of(await answer(request, settings=chosen, recorder=writer, trace_id=trace_id))
 
 
 async def investigate(
@@ -86,7 +109,7 @@ async def investigate(
     if team is None:
         chosen = await asyncio.to_thread(with_reachable_sources, chosen)
     request = request_of(question, context, depth, constraints or {"token_budget": TOKENS})
-    return await run_investigation(
+    found = await run_investigation(
         request,
         read_team(team) if team else await checked_own_team(chosen),
         chosen,
@@ -96,6 +119,7 @@ async def investigate(
         resumed=resume is not None,
         tell=lambda number, message: on_progress(message) if on_progress else None,
     )
+    return ResearchResult.of(found)
 
 
 def research_sync(

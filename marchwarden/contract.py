@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from datetime import date
 from enum import Enum
-from importlib import import_module
 from typing import Annotated, Any, Literal, TypeAlias
 from uuid import UUID
 
@@ -375,19 +374,6 @@ class ResearchResult(_Answered):
         if self.citations:
             return "answered"
         return "failed" if self.sources_failed else "nothing_found"
-
-    def to_markdown(self, question: str | None = None) -> str:
-        """Return the whole result as a Markdown document, with the question as its title where it is given.
-
-        Text of pages and models is escaped, so that it shows as text; the markers `[n]` are kept.
-        """
-        # By its name: the contract stands below everything else, and imports nothing of ours.
-        document: str = import_module("marchwarden.server.markdown").document(self, question)
-        return document
-
-    def _repr_markdown_(self) -> str:
-        """Return what a notebook shows."""
-        return self.to_markdown()
 
 
 ConfidenceBand: TypeAlias = Literal["high", "moderate", "low", "very low"]

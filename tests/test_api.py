@@ -17,6 +17,7 @@ from marchwarden import (
     Depth,
     InvalidRequest,
     ResearchFailed,
+    ResearchResult,
     Settings,
     StorageError,
     research,
@@ -97,7 +98,8 @@ async def test_a_question_gets_an_answer_with_a_trace_that_bears_it_out(tmp_path
     trace = the_trace(tmp_path)
     assert "late July" in result.answer
     assert result.trace_id == trace.trace_id
-    assert trace.result == result
+    assert trace.result
+    assert ResearchResult.of(trace.result) == result
     assert trace.outcome == "finished"
     assert verify(result, trace, Store(settings.store_folder)) == []
 
