@@ -294,6 +294,17 @@ def named_certificates() -> tuple[str | None, str | None]:
     return os.environ.get("SSL_CERT_FILE") or None, os.environ.get("SSL_CERT_DIR") or None
 
 
+def proxies() -> dict[str, str]:
+    """Return the addresses of the proxies in the environment by scheme: `http`, `https`, `all`."""
+    import urllib.request
+
+    named = urllib.request.getproxies()
+    if "*" in (each.strip() for each in named.get("no", "").split(",")):
+        return {}
+    found = {scheme: named[scheme] for scheme in ("http", "https", "all") if named.get(scheme)}
+    return {scheme: each if "://" in each else f"http://{each}" for scheme, each in found.items()}
+
+
 def is_true(value: str) -> bool:
     """True for the words that pydantic takes for yes."""
     return value.lower() in {"1", "true", "t", "yes", "y", "on"}

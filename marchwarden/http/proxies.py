@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from marchwarden.environment import proxies
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.certificates import tls_context
 
@@ -51,12 +52,3 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
         await self._direct.aclose()
         for _, transport in self._proxies.values():
             await transport.aclose()
-
-
-def proxies() -> dict[str, str]:
-    """Return the addresses of the proxies in the environment by scheme: `http`, `https`, `all`."""
-    named = urllib.request.getproxies()
-    if "*" in (each.strip() for each in named.get("no", "").split(",")):
-        return {}
-    found = {scheme: named[scheme] for scheme in ("http", "https", "all") if named.get(scheme)}
-    return {scheme: each if "://" in each else f"http://{each}" for scheme, each in found.items()}

@@ -8,18 +8,23 @@ gives that up when its caller is gone. A limiter of anyio would do for the place
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import anyio
 
 from marchwarden.errors import CallerGone, Refused, ServerBusy, ServerStopping
+from marchwarden.settings import Settings
 from marchwarden.trace.events import WasCancelled
 
+# Memory of one call in MB, with its share of the server's: evals/benchmarks/server_load.py.
+CALL_MB = 150
 # Seconds that a call takes, before any has ended; then it is the mean of the last ones. A guess.
 _FIRST_S = 10.0
 # Calls whose mean that is. A guess.
@@ -28,6 +33,26 @@ _REMEMBERED = 20
 _HEARTBEAT_S = 8.0
 # Positions at the front of the queue that are told each time that they change. A guess.
 _NEAR = 5
+
+
+def places(settings: Settings) -> int:
+    """Return how many calls run at once: by the cores, as many as fit into the memory."""
+    if settings.server_calls is not None:
+        return settings.server_calls
+    by_cores = max(4, 2 * (os.cpu_count() or 1))
+    memory = memory_mb()
+    return by_cores if memory is None else max(1, min(by_cores, memory // CALL_MB))
+
+
+def memory_mb() -> int | None:
+    """Return the memory that this process and its children may use, in MB; None where the system does not say."""
+    sizes = []
+    with suppress(OSError, ValueError):
+        # Of the container, where there is one; "max" is no number.
+        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    with suppress(OSError, ValueError, AttributeError):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(sizes) // 1_000_000 if sizes else None
 
 
 class Presence:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -14,15 +13,12 @@ import anyio
 from mcp.server.context import ServerRequestContext
 
 from marchwarden.errors import ConfigurationError
-from marchwarden.server.admission import Admission, Presence, Stop
+from marchwarden.server.admission import Admission, Presence, Stop, places
 from marchwarden.server.call_ids import Calls
 from marchwarden.server.http.allowances import Allowances
 from marchwarden.server.http.callers import Caller, Callers
 from marchwarden.settings import Settings
 from marchwarden.sharing.object_store import open_store
-
-# Memory of one call in MB, with its share of the server's: evals/benchmarks/server_load.py.
-CALL_MB = 150
 
 # Open files of one call in the server's process: its channel, trace and process, with some to spare. A guess.
 CALL_DESCRIPTORS = 8
@@ -116,26 +112,6 @@ class Service:
         """Return the settings in force for whoever sent a message. Traces and store are that caller's own."""
         exchange = self.exchange_of(context)
         return exchange.caller.settings(self.settings) if exchange and exchange.caller else self.settings
-
-
-def places(settings: Settings) -> int:
-    """Return how many calls run at once: by the cores, as many as fit into the memory."""
-    if settings.server_calls is not None:
-        return settings.server_calls
-    by_cores = max(4, 2 * (os.cpu_count() or 1))
-    memory = memory_mb()
-    return by_cores if memory is None else max(1, min(by_cores, memory // CALL_MB))
-
-
-def memory_mb() -> int | None:
-    """Return the memory that this process and its children may use, in MB; None where the system does not say."""
-    sizes = []
-    with suppress(OSError, ValueError):
-        # Of the container, where there is one; "max" is no number.
-        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    with suppress(OSError, ValueError, AttributeError):
-        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(sizes) // 1_000_000 if sizes else None
 
 
 def descriptors_wanted(settings: Settings) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from threading import Thread
 from urllib.parse import unquote, urlsplit
 
-from marchwarden.http.proxies import proxies
+from marchwarden.environment import proxies
 from marchwarden.settings import Settings
 
 # Seconds for looking up and reaching one host. A guess: a page that takes longer is no use within a call.

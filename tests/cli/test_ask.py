@@ -213,7 +213,7 @@ def asking(slow_web: Path) -> Iterator[Terminal]:
 
 
 def test_on_a_terminal_there_is_progress_and_ctrl_c_keeps_the_trace(asking: Terminal, tmp_path: Path) -> None:
-    asking.wait_for(rb"starting the research server")
+    asking.wait_for(rb"getting ready")
     asking.wait_for(rb"0:00:\d\d\x1b\[0m reading 1 page", 60)
     asking.process.send_signal(signal.SIGINT)
     assert asking.end() == 130

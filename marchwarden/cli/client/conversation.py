@@ -1,4 +1,4 @@
-"""One research call over MCP, from the caller's side: progress, and Ctrl-C."""
+"""One research call, from the caller's side: progress, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Conversation:
         Raises Interrupted, ConfigurationError, and MarchwardenError where the server fails or is not there.
         """
         address = self._connection.address
-        tell(f"connecting to {address}" if address else "starting the research server")
+        tell(f"connecting to {address}" if address else "getting ready")
         self._connection.prepare()
         import anyio
 
-        # One question leaves little to collect; looking for it while the SDK builds its types costs 0.18 of 0.97 s:
-        # /usr/bin/time python -c "import gc; gc.disable(); import mcp".
+        # One question leaves little to collect; looking for it while the SDK of a running server builds its types
+        # costs 0.18 of 0.97 s: /usr/bin/time python -c "import gc; gc.disable(); import mcp".
         gc.disable()
         try:
             return anyio.run(self._interruptibly, tell, silence)
@@ -88,12 +88,10 @@ class Conversation:
         import anyio
 
         with anyio.CancelScope(deadline=anyio.current_time() + silence) as connecting:
-            async with self._connection.client() as client:
+            async with self._connection.opened() as ask:
                 connecting.deadline = math.inf
                 with anyio.CancelScope() as self._scope:
-                    return await self._connection.research(
-                        client, self._request, tell, continues=self._continues, silence=silence
-                    )
+                    return await ask(self._request, tell, continues=self._continues, silence=silence)
                 tell("waiting for the trace to be complete")
                 with anyio.move_on_after(_TRACE_SECONDS):
                     # The trace is a file: nothing tells of its end.

@@ -56,7 +56,7 @@ class Researchers(Protocol):
 
 
 class OverServer:
-    """A server, of its own or a running one."""
+    """Calls of our own, or a running server."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -73,13 +73,13 @@ class OverServer:
 
     @asynccontextmanager
     async def opened(self, budget: RunBudget) -> AsyncIterator[tuple[Ask, int]]:
-        async with self._connection.client() as client:
+        async with self._connection.opened() as ask_one:
 
             async def ask(request: ResearchRequest) -> ResearchResult:
                 reserved = used = 0 if self._connection.is_model_free else request.constraints.token_budget
                 await budget.reserve(reserved)
                 try:
-                    result = await self._connection.research(client, request, lambda message: None)
+                    result = await ask_one(request, lambda message: None)
                     used = result.cost_metadata.tokens_used
                 finally:
                     await budget.settle(reserved, used)

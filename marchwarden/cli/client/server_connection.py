@@ -1,25 +1,28 @@
-"""A research server, seen from a caller: how it is reached, what a call to it is, and its failures in words."""
+"""Calls from the command line: in processes of our own, or over MCP to a running server; their failures in words."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from marchwarden.cli.client.frozen_web_note import frozen_web_note
 from marchwarden.cli.early import server_token, trace_folder
 from marchwarden.environment import without_credentials
-from marchwarden.errors import MarchwardenError, leaves
+from marchwarden.errors import MarchwardenError, ResearchFailed, leaves
 
 if TYPE_CHECKING:
+    import anyio
     from mcp import Client
-    from mcp.server.lowlevel import Server
 
     from marchwarden.contract import ResearchRequest, ResearchResult
+    from marchwarden.server.mcp import Research
     from marchwarden.settings import Settings
 
 # Seconds of silence after which a server is given up. It reports its progress every 10 seconds. A guess.
@@ -34,31 +37,38 @@ _SECONDS = re.compile(r" \(\d+ s\)$")
 logger = logging.getLogger(__name__)
 
 
-def _own_server(settings: Settings) -> Server[Any]:
-    from marchwarden.server.mcp import build
+class Ask(Protocol):
+    def __call__(
+        self,
+        request: ResearchRequest,
+        tell: Callable[[str], None],
+        *,
+        continues: str | None = None,
+        silence: float = SILENCE_SECONDS,
+    ) -> Awaitable[ResearchResult]:
+        """Ask one question; every sign of life gives the call `silence` seconds more.
 
-    return build(settings)
+        `continues` is the id of the trace that it follows up. Raises MarchwardenError for a failed call, and for one
+        that fell silent.
+        """
+        ...
 
 
 class Connection:
-    """The server at `url`, or one of its own in this process, made under `overrides`.
+    """The server at `url`, or, without one, calls of our own under `overrides`.
 
-    The SDK joins both in memory. A server in a child process imported the SDK a second time: 1.3 s of CPU a question.
+    Our own calls do without MCP: its types alone cost 0.8 of 1.2 s of CPU a question.
     """
 
-    def __init__(
-        self,
-        url: str | None,
-        overrides: Mapping[str, object],
-        make_server: Callable[[Settings], Server[Any]] = _own_server,
-    ) -> None:
+    def __init__(self, url: str | None, overrides: Mapping[str, object], research: Research | None = None) -> None:
+        """`research` runs a call of our own; by default, in a process of its own."""
         self.is_own = url is None
         self.traces: Path = trace_folder()
         self.frozen_web_note: tuple[str, str] | None = None
         """Reason for which the frozen web is searched though nobody named it, and what to do; None where it isn't."""
         self._url = url or ""
         self._overrides = overrides
-        self._make_server = make_server
+        self._research = research
         self._settings: Settings | None = None
         self._is_refused = False
         """True where the server at `url` answered that it takes no calls without a token of its own."""
@@ -72,7 +82,7 @@ class Connection:
 
     @property
     def address(self) -> str:
-        """Address of a running server, without what is secret in it; empty for one of its own."""
+        """Address of a running server, without what is secret in it; empty for calls of our own."""
         return without_credentials(self._url)
 
     def prepare(self) -> None:
@@ -84,7 +94,7 @@ class Connection:
 
         settings = load_settings(**self._overrides)
         self.traces = settings.traces
-        # What is wrong for certain is said at once, before a server is started for it.
+        # What is wrong for certain is said at once, before a process is started for it.
         settings.require_model()
         settings.require_search_key()
         if settings.store is not None:
@@ -103,15 +113,17 @@ class Connection:
         self.frozen_web_note = frozen_web_note(settings, self._settings)
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[Client]:
-        """Connect, for any number of calls."""
-        from mcp import Client
-
+    async def opened(self) -> AsyncIterator[Ask]:
+        """Connect, for any number of calls side by side."""
         if self._settings:
-            async with Client(self._make_server(self._settings)) as client:
-                yield client
+            import anyio
+
+            from marchwarden.server.admission import places
+
+            yield partial(self._ask_here, self._settings, anyio.CapacityLimiter(places(self._settings)))
             return
         import httpx2
+        from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
 
         async def note(response: httpx2.Response) -> None:
@@ -125,9 +137,48 @@ class Connection:
             httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [note]}) as http,
             Client(streamable_http_client(self._url, http_client=http)) as client,
         ):
-            yield client
+            yield partial(self._ask_server, client)
 
-    async def research(
+    async def _ask_here(
+        self,
+        settings: Settings,
+        limiter: anyio.CapacityLimiter,
+        request: ResearchRequest,
+        tell: Callable[[str], None],
+        *,
+        continues: str | None = None,
+        silence: float = SILENCE_SECONDS,
+    ) -> ResearchResult:
+        import anyio
+
+        from marchwarden.server.admission import Ending
+        from marchwarden.server.worker import research_in_worker
+
+        def on_progress(message: str) -> None:
+            patience.deadline = anyio.current_time() + silence
+            tell(_SECONDS.sub("", message))
+
+        research = self._research or research_in_worker
+        trace_id = str(uuid4())
+        async with limiter:
+            with anyio.CancelScope(deadline=anyio.current_time() + silence) as patience:
+                try:
+                    return await research(
+                        request,
+                        settings=settings,
+                        trace_id=trace_id,
+                        on_progress=on_progress,
+                        ending=Ending(),
+                        continues=continues,
+                    )
+                except ResearchFailed:  # its hint names the trace
+                    raise
+                except MarchwardenError as error:
+                    told = f"{error}\n{error.hint}" if error.hint else str(error)
+                    raise self._failure(told, trace_id) from error
+        raise silent(silence)
+
+    async def _ask_server(
         self,
         client: Client,
         request: ResearchRequest,
@@ -136,10 +187,6 @@ class Connection:
         continues: str | None = None,
         silence: float = SILENCE_SECONDS,
     ) -> ResearchResult:
-        """Ask one question; every sign of life gives the server `silence` seconds more.
-
-        Raises MarchwardenError for a failed call, and for a server that fell silent.
-        """
         import anyio
 
         newest = 0.0
@@ -166,7 +213,9 @@ class Connection:
         from marchwarden.contract import ResearchResult
 
         if answer.is_error:
-            raise self._failure("\n".join(block.text for block in answer.content if block.type == "text"))
+            text = "\n".join(block.text for block in answer.content if block.type == "text")
+            named = _TRACE_LINE.search(text)
+            raise self._failure(text, named[1] if named else None)
         try:
             return ResearchResult.model_validate(answer.structured_content)
         except ValidationError as error:
@@ -175,12 +224,11 @@ class Connection:
                 hint="Check that it is a Marchwarden server of this version.",
             ) from error
 
-    def _failure(self, text: str) -> MarchwardenError:
-        """Return a failure in the server's words. A trace that it names and that is here can be replayed."""
-        named = _TRACE_LINE.search(text)
-        if named and (self.traces / f"{named[1]}.jsonl").is_file():
+    def _failure(self, text: str, trace_id: str | None) -> MarchwardenError:
+        """Return a failure in the researcher's words. A trace that is here can be replayed."""
+        if trace_id and (self.traces / f"{trace_id}.jsonl").is_file():
             return MarchwardenError(
-                _TRACE_LINE.sub("", text).strip(), hint=f"To see how far it got: marchwarden replay {named[1][:8]}"
+                _TRACE_LINE.sub("", text).strip(), hint=f"To see how far it got: marchwarden replay {trace_id[:8]}"
             )
         return MarchwardenError(text or "the research failed")
 
@@ -198,7 +246,7 @@ class Connection:
         said = str(cause).strip() or type(cause).__name__
         if self.is_own:
             return MarchwardenError(
-                f"the research server failed: {said}",
+                f"the research failed: {said}",
                 hint="`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log.",
             )
         if self._is_refused:

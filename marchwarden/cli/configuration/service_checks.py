@@ -96,7 +96,8 @@ def _named(name: str, kind: str, settings: Settings) -> Check:
 
 def _proxies() -> Check:
     """Say which proxies pages, search and models go through; a proxy that can't be used is broken."""
-    from marchwarden.http.proxies import ProxiedTransport, proxies
+    from marchwarden.environment import proxies
+    from marchwarden.http.proxies import ProxiedTransport
 
     named = proxies()
     if not named:

@@ -1,4 +1,4 @@
-"""Many questions of a file over one server."""
+"""Many questions of a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from marchwarden.cli.client.batch import Batch, ask_many
 from marchwarden.cli.client.researchers import OverServer
 from marchwarden.cli.client.server_connection import Connection
 from marchwarden.errors import MarchwardenError
-from tests.cli.client.tiny_server import tiny_server
+from tests.cli.client.tiny_research import tiny_research
 from tests.cli.conftest import Run
 from tests.disks import room_for
 
@@ -34,13 +34,14 @@ def ask(
     model: str = "extractive",
     total: int | None = None,
 ) -> int:
-    """Ask a real MCP server that answers at once, and return the exit code."""
+    """Ask calls that answer at once, and return the exit code."""
     given = {"context": None, "depth": "balanced", "constraints": {}}
     batch = Batch(
         Path(file), given, output and Path(output), jobs, resume=resume, force=force, quiet=False, total_budget=total
     )
     try:
-        ask_many(batch, OverServer(Connection(None, {"source": source, "model": model}, tiny_server("by_question"))))
+        connection = Connection(None, {"source": source, "model": model}, tiny_research("by_question"))
+        ask_many(batch, OverServer(connection))
     except typer.Exit as ended:
         return ended.exit_code
     return 0

@@ -1,4 +1,4 @@
-"""A call over MCP to real servers that behave well, badly, or not at all."""
+"""A call of our own, or over MCP to real servers, that goes well, badly, or not at all."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from marchwarden.cli.client.conversation import Conversation, Interrupted
 from marchwarden.cli.client.server_connection import Connection
-from marchwarden.contract import ResearchRequest
+from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError
-from tests.cli.client.tiny_server import tiny_server
+from marchwarden.settings import Settings
+from tests.cli.client.tiny_research import served, tiny_research
 from tests.cli.results import a_result, an_empty_result
 from tests.cli.running import python
 from tests.lm.wire import as_json, service
@@ -26,7 +28,7 @@ REQUEST = ResearchRequest(question="What grows in Utah?")
 
 
 def conversation(mode: str, **overrides: Any) -> Conversation:
-    return Conversation(REQUEST, Connection(None, overrides, tiny_server(mode)))
+    return Conversation(REQUEST, Connection(None, overrides, tiny_research(mode)))
 
 
 def silent(message: str) -> None:
@@ -36,29 +38,59 @@ def silent(message: str) -> None:
 def test_the_answer_comes_with_progress_on_the_way() -> None:
     told: list[str] = []
     assert conversation("answers").hold(told.append) == a_result()
-    assert told == ["starting the research server", "planning\x1b[2J the [bold]search[/bold]"]
+    assert told == ["getting ready", "planning\x1b[2J the [bold]search[/bold]"]
 
 
 def test_nothing_found_is_an_answer_too() -> None:
     assert conversation("nothing").hold(silent) == an_empty_result()
 
 
+def test_a_call_that_fails_is_one_error_with_its_trace_where_there_is_one(tmp_path: Path) -> None:
+    with pytest.raises(MarchwardenError, match=r"^the research failed: the disk") as failed:
+        conversation("fails").hold(silent)
+    assert "marchwarden doctor" in str(failed.value.hint)
+    with pytest.raises(MarchwardenError) as failed:
+        conversation("refuses").hold(silent)
+    (trace,) = (tmp_path / "traces").glob("*.jsonl")
+    assert str(failed.value) == "the key is refused\nSet another one."
+    assert failed.value.hint == f"To see how far it got: marchwarden replay {trace.stem[:8]}"
+
+
+def test_a_call_that_says_nothing_is_given_up() -> None:
+    with pytest.raises(MarchwardenError, match="silent for 2 seconds"):
+        conversation("silent").hold(silent, silence=2)
+
+
+def test_a_running_server_answers_with_progress_on_the_way(tmp_path: Path) -> None:
+    told: list[str] = []
+    with served(Settings(model="extractive", trace_dir=tmp_path / "theirs"), "answers") as url:
+        assert Conversation(REQUEST, Connection(url, {})).hold(told.append) == a_result()
+    assert told[0] == f"connecting to {url}"
+    assert told[-1].startswith(r"planning\x1b[2J the [bold]search")
+
+
 @pytest.mark.parametrize(
     ("mode", "message"),
     [
-        ("refuses", "question: it is too long"),
+        ("refuses", r"^the key is refused\nSet another one\.\nTrace: trace://"),
         ("other", "is not a research result"),
-        ("fails", "the research server failed: "),
+        ("silent", "silent for 2 seconds"),
     ],
 )
-def test_a_server_that_fails_is_one_error(mode: str, message: str) -> None:
-    with pytest.raises(MarchwardenError, match=message):
-        conversation(mode).hold(silent)
+def test_a_running_server_that_fails_is_one_error(mode: str, message: str, tmp_path: Path) -> None:
+    theirs = Settings(model="extractive", trace_dir=tmp_path / "theirs")
+    with served(theirs, mode) as url, pytest.raises(MarchwardenError, match=message):
+        Conversation(REQUEST, Connection(url, {})).hold(silent, silence=2)
 
 
-def test_a_server_that_says_nothing_is_given_up() -> None:
-    with pytest.raises(MarchwardenError, match="silent for 2 seconds"):
-        conversation("silent").hold(silent, silence=2)
+def test_an_interrupt_reaches_the_call_of_a_running_server(tmp_path: Path) -> None:
+    with served(Settings(model="extractive", trace_dir=tmp_path / "theirs"), "slow") as url:
+        asked = Conversation(REQUEST, Connection(url, {}))
+        with pytest.raises(Interrupted) as interruption:
+            asked.hold(after_progress(lambda: os.kill(os.getpid(), signal.SIGINT)))
+        assert interruption.value.hint == "The server keeps the call's trace."
+    (path,) = (tmp_path / "theirs").glob("*.jsonl")
+    assert '"action":"cancelled"' in path.read_text().replace(" ", "")
 
 
 def test_a_wrong_setting_is_reported_from_here() -> None:
@@ -81,22 +113,22 @@ def test_it_knows_why_the_frozen_web_stood_in_for_the_real_one(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    connection = Connection(None, overrides, tiny_server("answers"))
+    connection = Connection(None, overrides, tiny_research("answers"))
     Conversation(REQUEST, connection).hold(silent)
     assert (connection.frozen_web_note or ("",))[0].startswith(said)
     assert bool(connection.frozen_web_note) is bool(said)
 
 
-def test_settings_reach_the_server_and_overrides_win(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_reach_the_call_and_overrides_win(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARCHWARDEN_MODEL", "from-environment")
     seen: list[Any] = []
 
-    def make(settings: Any) -> Any:
-        seen.append((settings.model, settings.web))
-        return tiny_server("answers")(settings)
+    async def research(request: Any, **given: Any) -> ResearchResult:
+        seen.append((given["settings"].model, given["settings"].web))
+        return a_result()
 
-    Conversation(REQUEST, Connection(None, {"model": "a/b", "web": None}, make)).hold(silent)
-    Conversation(REQUEST, Connection(None, {"web": "elsewhere"}, make)).hold(silent)
+    Conversation(REQUEST, Connection(None, {"model": "a/b", "web": None}, research)).hold(silent)
+    Conversation(REQUEST, Connection(None, {"web": "elsewhere"}, research)).hold(silent)
     assert seen == [("a/b", None), ("from-environment", Path("elsewhere"))]
 
 
@@ -119,17 +151,19 @@ def test_an_interrupt_cancels_the_call_and_says_where_its_trace_is(tmp_path: Pat
     assert '"action":"cancelled"' in path.read_text().replace(" ", "")
 
 
-def test_an_interrupt_before_the_server_answers_ends_the_call() -> None:
-    def interrupting(settings: Any) -> Any:
-        server = tiny_server("answers")(settings)
+def test_an_interrupt_before_there_is_a_trace_ends_the_call() -> None:
+    async def interrupting(request: Any, **given: Any) -> ResearchResult:
         os.kill(os.getpid(), signal.SIGINT)
-        return server
+        await anyio.sleep(60)
+        return a_result()
 
     with pytest.raises(Interrupted, match=r"^Interrupted\.$"):
         Conversation(REQUEST, Connection(None, {}, interrupting)).hold(silent)
 
 
-@pytest.mark.parametrize(("command", "module"), [("ask", "mcp"), ("investigate", "marchwarden.orchestrator")])
+@pytest.mark.parametrize(
+    ("command", "module"), [("ask", "marchwarden.server.worker"), ("investigate", "marchwarden.orchestrator")]
+)
 def test_an_interrupt_in_the_middle_of_an_import_ends_the_call_likewise(command: str, module: str) -> None:
     """There a second Ctrl-C is raised by Python itself, inside of groups of tasks."""
     script = """
