@@ -16,7 +16,7 @@ from marchwarden.evidence.question import (
     split_question,
     standalone,
 )
-from marchwarden.text.turns import as_context, turn_of
+from marchwarden.text.turns import NOTHING_FOUND, as_context, turn_of
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,8 @@ def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
         ("what are its side effects?", "what is aspirin used for?", "Aspirin is used against pain.", "what are its side effects (aspirin)"),
         ("Und wer hat ihn besiegt?", "Wer war 1921 Schachweltmeister?", "José Capablanca war Weltmeister.", "Und wer hat ihn besiegt (war 1921 Schachweltmeister)"),
         ("Who wrote Moby Dick?", "what is aspirin used for?", "Aspirin is used against pain.", "Who wrote Moby Dick"),
+        ("When was it founded?", "Who founded CERN?", NOTHING_FOUND, "When was it founded (CERN)"),
+        ("what does it cost?", "what is aspirin used for?", NOTHING_FOUND, "what does it cost (aspirin)"),
     ],
 )  # fmt: skip
 def test_a_follow_up_takes_what_it_leaves_out_from_the_turn_before(

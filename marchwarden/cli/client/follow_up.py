@@ -49,7 +49,7 @@ def _conversation(trace: Trace) -> list[Turn]:
     """Return the turns up to a call, the oldest first, each question with the words that it left out."""
     from marchwarden.errors import TraceError
     from marchwarden.evidence.question import standalone
-    from marchwarden.text.turns import turn_of
+    from marchwarden.text.turns import NOTHING_FOUND, turn_of
     from marchwarden.trace.reader import read_trace
 
     turns: list[Turn] = []
@@ -62,7 +62,7 @@ def _conversation(trace: Trace) -> list[Turn]:
         )
         if at.result is not None and question:
             asked = standalone(question, context) if before else question
-            turns.insert(0, turn_of(asked, at.result.answer if at.result.citations else "Nothing was found."))
+            turns.insert(0, turn_of(asked, at.result.answer if at.result.citations else NOTHING_FOUND))
         try:
             earlier = trace.path.parent / f"{Path(before).name}.jsonl"
             at = read_trace(earlier) if before else None
