@@ -19,6 +19,8 @@ LATEST = "latest"
 _MOST_TURNS = 6
 # Characters of a context: the contract's limit.
 _CONTEXT_LIMIT = 2000
+# Characters of a question in a note. A guess.
+_NOTE_CHARS = 120
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,17 @@ class FollowUp:
     """Id of the trace that is continued."""
     context: str | None
     """Conversation up to now, behind what the caller says."""
+    source: str | None
+    """Sources that the earlier call searched, in the settings' spelling; None for a team of other servers."""
+    question: str
+    """Question of the earlier call."""
+
+    @property
+    def note(self) -> str:
+        """Sentence on what is continued, for stderr: the latest call may not be the one that is meant."""
+        from marchwarden.observations import plain_line
+
+        return f"A follow-up to {self.continues[:8]}: {plain_line(self.question, _NOTE_CHARS)}"
 
 
 def follow_up(trace: str, given: str | None) -> FollowUp:
@@ -42,7 +55,17 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     found = read_trace(latest or stored_trace(None if trace == LATEST else trace))
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
-    return FollowUp(found.trace_id, as_context(_conversation(found), _CONTEXT_LIMIT, given))
+    context = as_context(_conversation(found), _CONTEXT_LIMIT, given)
+    return FollowUp(found.trace_id, context, _sources(found), str(found.raw[0].get("question") or ""))
+
+
+def _sources(trace: Trace) -> str | None:
+    from marchwarden.settings import sources_of
+
+    try:
+        return ",".join(sources_of(str(trace.raw[0].get("source") or ""))) or None
+    except ValueError:  # an investigation names the servers of its team
+        return None
 
 
 def _conversation(trace: Trace) -> list[Turn]:
