@@ -264,7 +264,7 @@ def command(
         _show_settings_files(verbose=verbose)
     if connection.frozen_web_note and not quiet:
         console.notice(*connection.frozen_web_note)
-    exit_by(result)
+    exit_by(result, quiet=quiet)
 
 
 def _server_url(given: str) -> str:
@@ -372,7 +372,7 @@ def deliver(
     return written
 
 
-def exit_by(result: ResearchResult) -> None:
+def exit_by(result: ResearchResult, *, quiet: bool = False) -> None:
     """Raise typer.Exit where a result has no citation: with FAILURE, and an error, where no source could be asked."""
     from marchwarden.cli.views import console
 
@@ -383,6 +383,11 @@ def exit_by(result: ResearchResult) -> None:
         )
         raise typer.Exit(FAILURE)
     if result.status == "nothing_found":
+        if not quiet:
+            console.notice(
+                "Nothing was found that answers the question.",
+                "Ask in other words, or search elsewhere with --source: `marchwarden sources` lists what there is.",
+            )
         raise typer.Exit(NOTHING_FOUND)
 
 

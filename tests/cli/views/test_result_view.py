@@ -90,8 +90,15 @@ def test_sections_without_content_are_left_out() -> None:
     text = shown(an_empty_result())
     assert "Citations" not in text
     assert "Discoveries" not in text
-    assert "very low confidence (0.10)" in text
+    assert text.startswith("No answer\n\n")
+    assert "Confidence" not in text
     assert "All of it (source not found)" in text
+
+
+@pytest.mark.parametrize(("confidence", "is_told"), [(0.49, True), (0.5, False)])
+def test_an_answer_of_very_low_confidence_says_in_words_that_it_may_be_none(confidence: float, is_told: bool) -> None:
+    text = shown(a_result().model_copy(update={"confidence": confidence}))
+    assert ("It may not answer the question: read the quotes.\n\n" in text) == is_told
 
 
 @pytest.mark.parametrize("width", [60, 140])
