@@ -138,7 +138,9 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
         detail = f"The model failed ({given.model_trouble}). {ran}"
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail, cause="model_failed"))
     budget_gaps = [gap for gap in gaps if gap.category is GapCategory.BUDGET_EXHAUSTED]
-    # A gap that a researcher reported says nothing about the steps of this call.
+    # A gap that a researcher reported, or of one that was lost, says nothing about the steps of this call.
+    lost = {lost_researcher(each.researcher) for each in ledger.reported}
+    budget_gaps = [gap for gap in budget_gaps if gap.topic not in lost]
     is_told = budget_gaps and (not given.unpaid or any(_cut_short(given) in gap.detail for gap in budget_gaps))
     if given.exhausted and not is_told:
         detail = _cut_short(given, " before the research was complete")
@@ -215,12 +217,19 @@ def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
     return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
 
 
+def lost_researcher(name: str) -> str:
+    """Return the topic of the gap that tells of a researcher that gave no result."""
+    return f"the researcher {name}"
+
+
 def _reported_beside(given: GapsGiven) -> list[Gap]:
     """Return the gaps of an investigation's researchers that stay although others answered: what is closed or needs
     another kind of researcher, and each researcher that was lost."""
     kept: dict[str, Gap] = {}
     for each in given.ledger.reported:
-        if each.is_settled or each.gap.category not in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED):
+        is_lost = each.gap.topic == lost_researcher(each.researcher)
+        stays = is_lost or each.gap.category in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED)
+        if each.is_settled or not stays:
             continue
         # A database that can't make a query of a question says nothing about what others answered.
         if each.gap.category is GapCategory.SCOPE_EXCEEDED and not asks_for(each.gap.topic):

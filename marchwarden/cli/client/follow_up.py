@@ -56,15 +56,21 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
     context = as_context(_conversation(found), _CONTEXT_LIMIT, given)
-    return FollowUp(found.trace_id, context, _sources(found), str(found.raw[0].get("question") or ""))
+    return FollowUp(found.trace_id, context, searched_sources(found), str(found.raw[0].get("question") or ""))
 
 
-def _sources(trace: Trace) -> str | None:
+def searched_sources(trace: Trace) -> str | None:
+    """Return the sources that a call searched, in the settings' spelling; None for the servers of a team."""
     from marchwarden.settings import sources_of
 
+    first = trace.raw[0]
+    source = str(first.get("source") or "")
+    # A server of a team may have the name of a source, `web` say; one of the form `corpus:NAME` is a source.
+    if first.get("team") and not all(":" in each for each in source.split(",")):
+        return None
     try:
-        return ",".join(sources_of(str(trace.raw[0].get("source") or ""))) or None
-    except ValueError:  # an investigation names the servers of its team
+        return ",".join(sources_of(source))
+    except ValueError:
         return None
 
 
