@@ -57,7 +57,7 @@ def result_view(
     # The factors of an answer that cites nothing say nothing: no sources, of no age.
     if result.citations:
         words = f"{result.confidence:.2f} ({band(result.confidence)})"
-        factors = (words, *map(one_line, confidence_parts(result.confidence_factors)))
+        factors = (words, *map(one_line, confidence_parts(result.confidence_factors, result.citations)))
         yield from _section("Confidence", Prose(Text(" · ".join(factors))))
     cost = (
         count(result.cost_metadata.tokens_used, "token"),

@@ -86,6 +86,13 @@ def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
     assert "News of this work: Crossref has a notice of expression of concern\n" in text
 
 
+def test_files_that_may_have_one_author_are_not_said_to_confirm_each_other() -> None:
+    told = a_result()
+    files = [each.model_copy(update={"source": "file"}) for each in told.citations]
+    text = shown(told.model_copy(update={"citations": files}), 140)
+    assert "0.78 (moderate) · quotes from 2 files · source authority high" in text
+
+
 def test_sections_without_content_are_left_out() -> None:
     text = shown(an_empty_result())
     assert "Citations" not in text
