@@ -55,7 +55,7 @@ _MAX_SHORT_ORDER_CHARS = 160
 
 def find_injections(page: Page) -> frozenset[int]:
     """Return the numbers of the passages that give orders to a model, and of those in one block with them."""
-    spans = _spans(page.text, _holds_rows(page))
+    spans = _spans_of(page)
     return frozenset(
         passage.number
         for passage in page.passages
@@ -65,7 +65,7 @@ def find_injections(page: Page) -> frozenset[int]:
 
 def holds_injection(page: Page, start: int, end: int) -> bool:
     """Return whether a part of a page's text, which may be no passage, holds one of its prompt injections."""
-    return any(start < last and first < end for first, last in _spans(page.text, _holds_rows(page)))
+    return any(start < last and first < end for first, last in _spans_of(page))
 
 
 def drop_injections(page: Page) -> list[Passage]:
@@ -102,11 +102,16 @@ def _holds_rows(page: Page) -> bool:
     return page.media_type in TABLES or is_database(page.url)
 
 
+def _spans_of(page: Page) -> tuple[tuple[int, int], ...]:
+    begun = frozenset(passage.start for passage in page.passages)
+    return _spans(page.text, begun, _holds_rows(page))
+
+
 # Several stages ask for the same page.
 @lru_cache(maxsize=64)
-def _spans(text: str, are_rows: bool = False) -> tuple[tuple[int, int], ...]:
-    """Return start and end of each injection in the text, sorted."""
-    paragraphs = _rows(text) if are_rows else _paragraphs(text)
+def _spans(text: str, begun: frozenset[int] = frozenset(), are_rows: bool = False) -> tuple[tuple[int, int], ...]:
+    """Return start and end of each injection in the text, sorted. `begun`: where its passages begin."""
+    paragraphs = _rows(text) if are_rows else _paragraphs(text, begun)
     requests = find_off_topic_requests([paragraph.text for paragraph in paragraphs])
     orders = _find_orders(paragraphs, requests.keys(), are_rows)
     reached = set(orders)
@@ -141,8 +146,11 @@ class _Paragraph:
     text: str
 
 
-def _paragraphs(text: str) -> list[_Paragraph]:
-    """Split the text at line ends; a line that is wrapped goes on in the next one."""
+def _paragraphs(text: str, begun: frozenset[int] = frozenset()) -> list[_Paragraph]:
+    """Split the text at line ends; a line that is wrapped goes on in the next one.
+
+    Where a passage begins with a line in small letters, the line is an item of a list, and no wrapped one.
+    """
     found: list[_Paragraph] = []
     start, block = 0, 0
     for gap in _LINE_END.finditer(text):
@@ -150,7 +158,8 @@ def _paragraphs(text: str) -> list[_Paragraph]:
         if len(gap[0]) == 1:
             line = text[max(start, text.rfind("\n", 0, end) + 1) : end]
             goes_on = text[end + 1 : end + 2].islower()
-            if goes_on or (len(line) >= _MIN_WRAPPED_CHARS and _OPEN_END.search(line)):
+            is_item = goes_on and end + 1 in begun
+            if not is_item and (goes_on or (len(line) >= _MIN_WRAPPED_CHARS and _OPEN_END.search(line))):
                 continue
         found.append(_Paragraph(start, end, block, text[start:end]))
         start = gap.end()
