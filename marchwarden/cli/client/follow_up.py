@@ -56,20 +56,22 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
     context = as_context(_conversation(found), _CONTEXT_LIMIT, given)
-    return FollowUp(found.trace_id, context, searched_sources(found), str(found.raw[0].get("question") or ""))
+    source = searched_sources(found)
+    # Of an investigation, only names of the form `corpus:NAME` are certain to be sources, and no servers of a team.
+    if found.raw[0].get("team") and not all(":" in each for each in (source or "").split(",")):
+        source = None
+    return FollowUp(found.trace_id, context, source, str(found.raw[0].get("question") or ""))
 
 
 def searched_sources(trace: Trace) -> str | None:
-    """Return the sources that a call searched, in the settings' spelling; None for the servers of a team."""
+    """Return the sources that a call searched, in the settings' spelling; None where its trace names none.
+
+    A server of a team may have the name of a source, such as `web`.
+    """
     from marchwarden.settings import sources_of
 
-    first = trace.raw[0]
-    source = str(first.get("source") or "")
-    # A server of a team may have the name of a source, `web` say; one of the form `corpus:NAME` is a source.
-    if first.get("team") and not all(":" in each for each in source.split(",")):
-        return None
     try:
-        return ",".join(sources_of(source))
+        return ",".join(sources_of(str(trace.raw[0].get("source") or "")))
     except ValueError:
         return None
 
