@@ -315,6 +315,12 @@ def sources_of(text: str) -> tuple[str, ...]:
     return named
 
 
+_HOW_TO_SEARCH_FILES = (
+    "for files, run `marchwarden index FOLDER --name NAME` and give corpus:NAME; for a database or a folder of "
+    "tables, name it in ~/.marchwarden/databases.toml and give db:NAME"
+)
+
+
 def _list_sources() -> str:
     names = [f"{name}:NAME" if entry.is_named else name for name, entry in SOURCES.items()]
     return f"{', '.join([*GROUPS, *names])}, or several, separated by commas"
@@ -328,10 +334,14 @@ def _source(text: str) -> str:
     if entry is None or not entry.is_named:
         near = next(iter(get_close_matches(kind, [*SOURCES, *GROUPS], n=1)), None)
         meant = f" (did you mean {near}?)" if near and near != kind else ""
+        if "/" in text or "\\" in text:
+            raise ValueError(f"{text!r} is a path, no source; {_HOW_TO_SEARCH_FILES}")
         raise ValueError(f"{text!r} is not a source{meant}; the sources are {_list_sources()}")
     if kind != "corpus" and not name:
         raise ValueError(f"{kind} needs a name: {kind}:NAME")
     if colon and not CORPUS_NAME.fullmatch(name):
+        if "/" in name or "\\" in name:
+            raise ValueError(f"{text!r}: {kind} takes a name, no path; {_HOW_TO_SEARCH_FILES}")
         raise ValueError(f"{name!r} is not a valid name: letters, digits, - _ and . only, at most 64")
     return f"{kind}:{name or DEFAULT_CORPUS}"
 

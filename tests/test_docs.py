@@ -47,8 +47,9 @@ from marchwarden.ledger import Ledger
 from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
 from marchwarden.programs.parameters import DEFAULT
+from marchwarden.server.mcp import build
 from marchwarden.server.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
-from marchwarden.settings import SECONDS_BY_DEPTH, Settings, shipped
+from marchwarden.settings import SECONDS_BY_DEPTH, Settings, load_settings, shipped
 from marchwarden.sources import fetch
 from marchwarden.stages.stage import FAILURES_BORNE
 from marchwarden.store import check_record
@@ -295,6 +296,20 @@ def test_the_python_examples_of_the_reference_run() -> None:
     assert Path("researcher.json").exists()
     assert "[1]" in printed.getvalue()
     assert "# The queen" in printed.getvalue()
+
+
+def test_the_example_of_the_mcp_sdk_runs() -> None:
+    """Over a server in this process, where the example starts one."""
+    guide = "docs/how-to/mcp-clients.md"
+    (example,) = blocks(guide, "python")
+    begun = re.sub(r"StdioServerParameters\(.*\)", "own_server", example)
+    assert begun != example
+    own_server = build(load_settings(model="extractive", source="snapshot"))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(begun, guide, "exec"), {"own_server": own_server})
+    assert "crops" in printed.getvalue()
+    assert printed.getvalue().endswith(" steps\n")
 
 
 def test_the_cells_of_the_notebook_run_one_after_another() -> None:

@@ -158,7 +158,7 @@ def _rendered(
         steps=timeline(Trace(Path(f"{result.trace_id}.jsonl"), lines)),
         frozen=FROZEN_WEB.strip("*") if is_frozen else None,
         band=confidence_band(result.confidence),
-        factors=confidence_parts(result.confidence_factors),
+        factors=confidence_parts(result.confidence_factors, result.citations),
         link=web_address,
         next_step=next_step,
         counted=counted,

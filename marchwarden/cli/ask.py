@@ -132,7 +132,7 @@ def command(
             "--continue",
             "-c",
             metavar="[ID]",
-            help="Ask a follow-up to an earlier answer. Default: the latest answer.",
+            help="Ask a follow-up to an earlier answer, over the same sources. Default: the latest answer.",
         ),
     ] = None,
     file: Annotated[
@@ -181,7 +181,7 @@ def command(
         "max_sources": max_sources,
         "source_filter": source_filter,
     }
-    overrides: Mapping[str, object] = {
+    overrides: dict[str, object] = {
         "model": model,
         "web": web and web.absolute(),
         "source": sources_in_force(source, web),
@@ -222,22 +222,27 @@ def command(
         else:
             ask_many(batch, OverServer(Connection(server, overrides)))
         return
+    from marchwarden.cli.views import console
+
     earlier = following = None
     if again is not None:
         from marchwarden.cli.audit.again import changes_view, earlier_call
 
         earlier = earlier_call(again, web)
-        request, overrides = earlier.request, earlier.settings
+        request, overrides = earlier.request, dict(earlier.settings)
     else:
         if follows is not None:
             from marchwarden.cli.client.follow_up import follow_up
 
             following = follow_up(follows, context)
             context = following.context
+            if server is None and overrides["source"] is None:
+                overrides["source"] = following.source
+            if not quiet:
+                console.notice(following.note)
         request = request_from(_question(question or ""), context, depth, constraints)
 
     from marchwarden.cli.client.conversation import Conversation, Interrupted
-    from marchwarden.cli.views import console
 
     connection = Connection(server, overrides)
     conversation = Conversation(request, connection, continues=following.continues if following else None)
@@ -259,7 +264,7 @@ def command(
         _show_settings_files(verbose=verbose)
     if connection.frozen_web_note and not quiet:
         console.notice(*connection.frozen_web_note)
-    exit_by(result)
+    exit_by(result, quiet=quiet)
 
 
 def _server_url(given: str) -> str:
@@ -367,7 +372,7 @@ def deliver(
     return written
 
 
-def exit_by(result: ResearchResult) -> None:
+def exit_by(result: ResearchResult, *, quiet: bool = False) -> None:
     """Raise typer.Exit where a result has no citation: with FAILURE, and an error, where no source could be asked."""
     from marchwarden.cli.views import console
 
@@ -378,6 +383,11 @@ def exit_by(result: ResearchResult) -> None:
         )
         raise typer.Exit(FAILURE)
     if result.status == "nothing_found":
+        if not quiet:
+            console.notice(
+                "Nothing was found that answers the question.",
+                "Ask in other words, or search elsewhere with --source: `marchwarden sources` lists what there is.",
+            )
         raise typer.Exit(NOTHING_FOUND)
 
 

@@ -61,7 +61,7 @@ def command(
             "-c",
             metavar="[ID]",
             autocompletion=complete_trace,
-            help="Continue from an earlier answer. Default: the latest.",
+            help="Continue from an earlier answer, over the same sources. Default: the latest.",
         ),
     ] = None,
     depth: Annotated[
@@ -87,7 +87,8 @@ def command(
     overrides = {"model": model, "source": sources_in_force(source, web), "web": web and web.absolute()}
     request_from("?", None, depth, {"token_budget": budget})  # a wrong option is said before the first question
     if follows is not None:
-        follow_up(follows, None)  # and so is a wrong id
+        earlier = follow_up(follows, None)  # and so is a wrong id
+        overrides["source"] = overrides["source"] or earlier.source
     connection = Connection(None, overrides)
     connection.prepare()
     if connection.frozen_web_note:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -30,7 +31,7 @@ marchwarden investigate "Who funded the Halden Bridge?" --team team.json --budge
     the MCP servers in team.json, in the form of any MCP client: {"mcpServers": {"web": {"command": "marchwarden",
     "args": ["serve"], "answers": ["web"]}}}
 marchwarden investigate --resume 3f2a --team team.json
-    one that was killed goes on
+    one that was killed goes on; without --team, over the sources that it had
 
 Ctrl-C ends the asking and answers with what there is.
 
@@ -92,7 +93,7 @@ def command(
             metavar="ID",
             autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
-            help="Continue an investigation that was killed, with the same team file.",
+            help="Continue an investigation that was killed, with the same team file, if it had one.",
         ),
     ] = None,
     json: options.Json = False,
@@ -120,21 +121,27 @@ def command(
     from marchwarden.settings import load_settings
     from marchwarden.sources.reachability import with_reachable_sources
 
+    begun = _begun(resume) if resume is not None else None
+    if begun is not None and team is None and source is None:
+        source = begun.sources
     settings, note = load_settings(model=model, source=sources_in_force(source, None)), None
     if team is None:
         given, settings = settings, with_reachable_sources(settings)
         note = frozen_web_note(given, settings)
     settings.require_model()
     chosen = read_team(team) if team else anyio.run(checked_own_team, settings)
-    trace_id = None
-    if resume is not None:
-        trace_id, request = _begun(resume)
+    if begun is not None:
+        request = begun.request
+        if begun.has_ended:
+            console.notice(
+                "It had ended, and this is its result.", "To begin a new one, ask its question without --resume."
+            )
     else:
         from marchwarden.orchestrator.investigator import TOKENS
 
         constraints = {"token_budget": budget or TOKENS}
         request = request_from(question or "", context, depth, constraints)
-    result, interrupted = _run(request, chosen, settings, trace_id, seconds, at_once)
+    result, interrupted = _run(request, chosen, settings, begun.trace_id if begun else None, seconds, at_once)
     trace = settings.traces / f"{result.trace_id}.jsonl"
     deliver(result, request, json=json, output=output, force=force, trace=trace)
     tell_unpublished(trace)
@@ -145,8 +152,20 @@ def command(
     exit_by(result)
 
 
-def _begun(prefix: str) -> tuple[str, ResearchRequest]:
-    """Return the id and the request of an investigation that was begun. Raises TraceError where there is none."""
+@dataclass(frozen=True)
+class _Begun:
+    """An investigation that was begun, as its trace tells it."""
+
+    trace_id: str
+    request: ResearchRequest
+    sources: str | None
+    """Sources of which each was a researcher; None where the researchers were those of a team file."""
+    has_ended: bool
+
+
+def _begun(prefix: str) -> _Begun:
+    """Return the investigation whose trace begins with `prefix`. Raises TraceError where there is none."""
+    from marchwarden.cli.client.follow_up import searched_sources
     from marchwarden.cli.library.stored_traces import stored_trace
     from marchwarden.contract import ResearchRequest
     from marchwarden.errors import TraceError
@@ -157,7 +176,8 @@ def _begun(prefix: str) -> tuple[str, ResearchRequest]:
     if first is None or first.team is None:
         raise TraceError(f"{trace.trace_id} is not the trace of an investigation")
     told = {"question": first.question, "context": first.context, "depth": first.depth}
-    return trace.trace_id, ResearchRequest.model_validate({**told, "constraints": first.constraints.model_dump()})
+    request = ResearchRequest.model_validate({**told, "constraints": first.constraints.model_dump()})
+    return _Begun(trace.trace_id, request, searched_sources(trace), trace.result is not None)
 
 
 def _run(

@@ -100,9 +100,25 @@ class Prepared:
     """True where the file had this hash before, so that there is nothing to do."""
 
 
+# Endings of files that others include, or are made from: the one before says what they are (usage.rst.inc).
+_INCLUDED = frozenset({".inc", ".in"})
+# Names of texts that projects keep without an ending.
+_PLAIN_NAME = re.compile(
+    r"authors|change(?:log|s)|contribut(?:ing|ors)|copy(?:ing|right)|credits|faq|hacking|history|install|licen[cs]e"
+    r"|maintainers|manifesto|news|notice|readme|thanks|todo|upgrading",
+    re.IGNORECASE,
+)
+
+
 def kind_of(path: str) -> str | None:
     """Return the media type of a file that can be indexed; None for other files."""
-    return KINDS.get(PurePath(path).suffix.lower())
+    pure = PurePath(path)
+    ending = pure.suffix.lower()
+    if ending in _INCLUDED:
+        return KINDS.get(PurePath(pure.stem).suffix.lower())
+    if not ending and _PLAIN_NAME.fullmatch(pure.name):
+        return "text/plain"
+    return KINDS.get(ending)
 
 
 # Pages

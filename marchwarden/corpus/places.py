@@ -20,8 +20,10 @@ from marchwarden.reading.files.kinds import EPUB
 _WORD = re.compile(r"[^\W_]+")
 # Words at the beginning of a passage that are looked for, and the fewest where not all are found in a row. A guess.
 _MOST_WORDS, _LEAST_WORDS = 8, 3
-# Occurrences of a passage's first word that are tried, which bounds the work in a long book. A guess.
-_MOST_TRIED = 10_000
+# Words at the beginning that a reader may have added, and the fewest that then must stand in a row. Guesses.
+_MOST_ADDED, _SURE_WORDS = 12, 4
+# Places that are looked at for one file, which bounds the work: about 0.4 s for each million. A guess.
+_MOST_TRIED = 3_000_000
 
 
 def with_places(page: Page, body: bytes) -> Page:
@@ -33,38 +35,60 @@ def with_places(page: Page, body: bytes) -> Page:
         stretches = ((f"L{number}", line) for number, line in enumerate(lines, 1))
     else:
         return page
-    # The stretches are pairs of (place, text) in the order of the file.
-    words: list[str] = []
-    places: list[str] = []
-    where: dict[str, list[int]] = defaultdict(list)
-    for place, text in stretches:
-        for word in _WORD.findall(text):
-            where[word].append(len(words))
-            words.append(word)
-            places.append(place)
+    text = _Text(stretches)
     after = 0
     passages: list[Passage] = []
     for passage in page.passages:
-        if passage.place:  # its reader knows better
-            passages.append(passage)
-            continue
-        wanted = _WORD.findall(passage.said)[:_MOST_WORDS]
-        at = _find(wanted, words, where, after)
+        at = None if passage.place else text.place_of(_WORD.findall(passage.said), after)  # its reader knows better
         if at is not None:
             after = at + 1
-        passages.append(replace(passage, place=places[at]) if at is not None else passage)
+        passages.append(replace(passage, place=text.places[at]) if at is not None else passage)
     return replace(page, passages=tuple(passages))
 
 
-def _find(wanted: list[str], words: list[str], where: dict[str, list[int]], after: int) -> int | None:
-    """Return the first place from `after` on where these words, or as many as possible of them, stand in a row."""
-    for length in range(len(wanted), min(_LEAST_WORDS, len(wanted)) - 1, -1):
-        if not length:
+class _Text:
+    """The words of a file in their order, each with its place; made of pairs of (place, text)."""
+
+    def __init__(self, stretches: Iterable[tuple[str, str]]) -> None:
+        self._words: list[str] = []
+        self.places: list[str] = []
+        for place, text in stretches:
+            found = _WORD.findall(text)
+            self._words += found
+            self.places += [place] * len(found)
+        self._where: dict[str, list[int]] = defaultdict(list)
+        for at, word in enumerate(self._words):
+            self._where[word].append(at)
+        self._tries = _MOST_TRIED
+
+    def place_of(self, said: list[str], after: int) -> int | None:
+        """Return where the words of a passage stand, from `after` on if they can; None where they are not found."""
+        at = self._find(said[:_MOST_WORDS], after)
+        # A passage that was found too far ahead must not hide the ones between.
+        if at is None:
+            at = self._find(said[:_MOST_WORDS], 0)
+        # Its reader may have added words ("Added in version"), or left some out ("code-block").
+        for added in range(1, min(_MOST_ADDED, len(said) - _SURE_WORDS) + 1):
+            if at is not None:
+                break
+            at = self._find(said[added : added + _MOST_WORDS], after, least=_SURE_WORDS)
+        return at
+
+    def _find(self, wanted: list[str], after: int, least: int = _LEAST_WORDS) -> int | None:
+        """Return the first place from `after` on where these words, or as many as possible of them, stand in a row.
+
+        None where fewer than `least` do, or not all of a passage that has fewer.
+        """
+        if not wanted:
             return None
-        head = wanted[:length]
-        candidates = where.get(head[0], [])
+        candidates = self._where.get(wanted[0], [])
         start = bisect_left(candidates, after)
-        found = next((at for at in candidates[start : start + _MOST_TRIED] if words[at : at + length] == head), None)
-        if found is not None:
-            return found
-    return None
+        for length in range(len(wanted), min(least, len(wanted)) - 1, -1):
+            head = wanted[:length]
+            for place in range(start, len(candidates)):
+                if self._tries <= 0:
+                    return None
+                self._tries -= 1
+                if self._words[candidates[place] : candidates[place] + length] == head:
+                    return candidates[place]
+        return None

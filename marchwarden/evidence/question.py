@@ -54,6 +54,21 @@ _NOT_BACKWARD = re.compile(
     r"\bas (?:its|their)\b|\bwhich one\b|\bno one\b|\bone (?:of|can|day|year|has)\b",
     re.IGNORECASE,
 )
+# What stands for something before in German, in small letters: "Sie" is who is spoken to.
+_GERMAN_PRONOUN = re.compile(
+    r"\b(?:er|sie|es|ihn|ihm|ihnen|dort|dorthin|dessen|deren|da(?:bei|durch|für|gegen|mit|nach|ran|rauf|rin|rüber|von"
+    r"|vor|zu)|diese[rsmn]?|das(?=\W*$)|(?P<possessive>ihre?[rsmn]?|seine?[rsmn]?))\b"
+)
+_GERMAN_IMPERSONAL = re.compile(
+    r"\b(?:gibt|geht|regnet|schneit|dauert|heißt|stimmt) es\b|\bes (?:gibt|geht|regnet|schneit|dauert|heißt|stimmt)\b"
+    r"|\b(?:ist|war|wird|wäre) es (?:besser|erlaubt|gefährlich|gesund|kalt|legal|möglich|nötig|sinnvoll|wahr|warm)\b",
+    re.IGNORECASE,
+)
+_GERMAN_FORMAL = re.compile("Sie|Ihnen|Ihre?[rsmn]?")
+_GERMAN_SHORT = re.compile(r"(?:und|oder|aber|Und|Oder|Aber) (?P<rest>(?:[\w’'-]+ ?){1,4})[?.!]*")
+_GERMAN_PLACE = r"(?:in|im|aus|bei|nach|auf|am) (?:der |dem |den )?"
+# Words that name one person or firm. A guess.
+_MOST_WORDS_OF_A_NAME = 3
 _ALTERNATIVE = re.compile(r"\s(?P<joint>or|vs\.?|versus)\s", re.IGNORECASE)
 _COMPARED = re.compile(
     r"\b(?:compare|contrast|differences? between|comparison (?:of|between))\b.+?\s(?P<joint>and|with|to|against)\s",
@@ -143,10 +158,14 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     told = [context or ""]
     if turns:
         before, answer = turns[-1].question, first_sentence(turns[-1].answer)
-        topic = _topic(question, before, answer)
-        context = f"{without_turns(context)} {before} {answer}"
-        # Who was asked for is who is spoken of now.
-        told = [answer, before] if re.search(r"\bwho\b", before, re.IGNORECASE) else [before, answer]
+        if guess_language(f"{before} {question}") == "de":
+            # Its nouns have capitals: they tell what is left out, and nothing else of the context is needed.
+            topic, told, context = _german_topic(question, before, answer), [], without_turns(context)
+        else:
+            topic = _topic(question, before, answer)
+            context = f"{without_turns(context)} {before} {answer}"
+            # Who was asked for is who is spoken of now.
+            told = [answer, before] if re.search(r"\bwho\b", before, re.IGNORECASE) else [before, answer]
     framed = unframe(question)
     clauses: list[str] = []
     lent: list[str] = []
@@ -225,6 +244,60 @@ def _topic(question: str, before: str, answer: str) -> list[str]:
     else:
         return []
     return [word for word in _words(asked) if word not in gone and set(terms(word)) - VAGUE_TERMS][:_MOST_LENT_NAMES]
+
+
+def _german_topic(question: str, before: str, answer: str) -> list[str]:
+    """Return the nouns and numbers of a German turn that a follow-up on it leaves out; none where it is no follow-up.
+
+    "Und wann schließt er?" after "Wann öffnet der Stand?" is about the Stand. "Und in Deutschland?" exchanges the
+    last place, "Und Göttingen?" the last noun.
+    """
+    nouns = _german_nouns(before)
+    own = _german_nouns(question)
+    short = _GERMAN_SHORT.fullmatch(question.strip())
+    if short and own and not re.search(FOREIGN_ASKING, question, re.IGNORECASE):
+        if re.match(_GERMAN_PLACE, short["rest"]):
+            placed = [
+                word for found in re.finditer(rf"\b{_GERMAN_PLACE}(\w+)", before) if (word := found[1]) in nouns
+            ]
+            gone = set(placed[-1:])
+        else:
+            gone = set(nouns[-1:]) if short["rest"][:1].isupper() else set()
+        return [word for word in nouns if word not in gone][:_MOST_LENT_NAMES]
+    if not (_points_back_in_german(question) or (short and not own)):
+        return []
+    # Who was asked for is who may be spoken of now.
+    asked_for = _german_nouns(answer)[:_MOST_WORDS_OF_A_NAME] if re.search(r"\b[Ww]e[rnm]\b", before) else []
+    return list(dict.fromkeys([*asked_for, *nouns]))[:_MOST_LENT_NAMES]
+
+
+def _points_back_in_german(question: str) -> bool:
+    """Return whether a German question says "er" or "dort" of what it does not name before in another clause."""
+    plain = _GERMAN_IMPERSONAL.sub(" ", question)
+    found = _GERMAN_PRONOUN.search(plain)
+    if found is None:
+        return False
+    before = plain[: found.start()]
+    if found["possessive"]:
+        return not _german_nouns(before)
+    clauses = re.split(r",|\b(?:und|oder)\b", before)
+    return not _german_nouns(" ".join(clauses[:-1]))
+
+
+def _german_nouns(text: str) -> list[str]:
+    """Return the nouns and numbers of a German text: words with a capital, but for what only begins a sentence."""
+    nouns: list[str] = []
+    begins = True
+    for found in re.finditer(r"[\w’'-]+|[.?!:]", text):
+        word = found[0]
+        is_asking = re.fullmatch(FOREIGN_ASKING, word, re.IGNORECASE)
+        is_small = is_stop_word(word.lower(), "de") or is_asking or _GERMAN_FORMAL.fullmatch(word)
+        # A question that does not begin with an asking word begins with its verb.
+        is_verb = begins and text.rstrip().endswith("?")
+        if word[0].isdigit() or (word[0].isupper() and not is_small and not is_verb):
+            nouns.append(word)
+        begins = word in ".?!:"
+    return nouns
 
 
 def _points_outside(clause: str) -> bool:

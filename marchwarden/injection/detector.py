@@ -1,9 +1,9 @@
 """Detection of prompt injections: passages of a page that give orders to a language model. They are no evidence.
 
 Such an order is recognised by its words, in 19 languages and under the usual disguises. The rest of its block is
-left out as well, since such a block often ends in a plain false statement. So is a request for something that the
-page is not about (off_topic.py), with the text after it. Titles are checked too. Texts about such orders, and orders
-to people (recipes, manuals, exams), are not injections.
+left out as well, since such a block often ends in a plain false statement; of a table, only its row. So is a request
+for something that the page is not about (off_topic.py), with the text after it. Titles are checked too. Texts about
+such orders, and orders to people (recipes, manuals, exams), are not injections.
 
 Own code beside classifiers such as Prompt Guard: each is a further model to install and to run over every page.
 evals/reading/injections.py measures ours.
@@ -33,7 +33,8 @@ from marchwarden.injection.phrases import (
     WEAK,
     Cue,
 )
-from marchwarden.observations import Page, Passage, SearchHit
+from marchwarden.observations import Page, Passage, SearchHit, is_database
+from marchwarden.reading.files.kinds import TABLES
 
 # evals/reading/injections.py measures the effect of these numbers on attacks and on ordinary pages.
 # Characters of a block, before and after an order, that are left out with it.
@@ -54,7 +55,7 @@ _MAX_SHORT_ORDER_CHARS = 160
 
 def find_injections(page: Page) -> frozenset[int]:
     """Return the numbers of the passages that give orders to a model, and of those in one block with them."""
-    spans = _spans(page.text)
+    spans = _spans_of(page)
     return frozenset(
         passage.number
         for passage in page.passages
@@ -64,7 +65,7 @@ def find_injections(page: Page) -> frozenset[int]:
 
 def holds_injection(page: Page, start: int, end: int) -> bool:
     """Return whether a part of a page's text, which may be no passage, holds one of its prompt injections."""
-    return any(start < last and first < end for first, last in _spans(page.text))
+    return any(start < last and first < end for first, last in _spans_of(page))
 
 
 def drop_injections(page: Page) -> list[Passage]:
@@ -96,13 +97,23 @@ def clean_title(page: Page) -> Page:
     return replace(page, title=None) if is_off_topic or is_injection(page.title) else page
 
 
+def _holds_rows(page: Page) -> bool:
+    """Return whether each line of a page is a row of a table: a record of its own, with which no other goes on."""
+    return page.media_type in TABLES or is_database(page.url)
+
+
+def _spans_of(page: Page) -> tuple[tuple[int, int], ...]:
+    begun = frozenset(passage.start for passage in page.passages)
+    return _spans(page.text, begun, _holds_rows(page))
+
+
 # Several stages ask for the same page.
 @lru_cache(maxsize=64)
-def _spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return start and end of each injection in the text, sorted."""
-    paragraphs = _paragraphs(text)
+def _spans(text: str, begun: frozenset[int] = frozenset(), are_rows: bool = False) -> tuple[tuple[int, int], ...]:
+    """Return start and end of each injection in the text, sorted. `begun`: where its passages begin."""
+    paragraphs = _rows(text) if are_rows else _paragraphs(text, begun)
     requests = find_off_topic_requests([paragraph.text for paragraph in paragraphs])
-    orders = _find_orders(paragraphs, requests.keys())
+    orders = _find_orders(paragraphs, requests.keys(), are_rows)
     reached = set(orders)
     for place in orders:
         one = paragraphs[place]
@@ -135,8 +146,11 @@ class _Paragraph:
     text: str
 
 
-def _paragraphs(text: str) -> list[_Paragraph]:
-    """Split the text at line ends; a line that is wrapped goes on in the next one."""
+def _paragraphs(text: str, begun: frozenset[int] = frozenset()) -> list[_Paragraph]:
+    """Split the text at line ends; a line that is wrapped goes on in the next one.
+
+    Where a passage begins with a line in small letters, the line is an item of a list, and no wrapped one.
+    """
     found: list[_Paragraph] = []
     start, block = 0, 0
     for gap in _LINE_END.finditer(text):
@@ -144,7 +158,8 @@ def _paragraphs(text: str) -> list[_Paragraph]:
         if len(gap[0]) == 1:
             line = text[max(start, text.rfind("\n", 0, end) + 1) : end]
             goes_on = text[end + 1 : end + 2].islower()
-            if goes_on or (len(line) >= _MIN_WRAPPED_CHARS and _OPEN_END.search(line)):
+            is_item = goes_on and end + 1 in begun
+            if not is_item and (goes_on or (len(line) >= _MIN_WRAPPED_CHARS and _OPEN_END.search(line))):
                 continue
         found.append(_Paragraph(start, end, block, text[start:end]))
         start = gap.end()
@@ -153,20 +168,30 @@ def _paragraphs(text: str) -> list[_Paragraph]:
     return found
 
 
+def _rows(text: str) -> list[_Paragraph]:
+    """Split the text into its lines, each a block of its own."""
+    return [
+        _Paragraph(found.start(), found.end(), number, found[0])
+        for number, found in enumerate(re.finditer(r"[^\n]+", text))
+    ]
+
+
 # Orders in paragraphs
 
 
-def _find_orders(paragraphs: Sequence[_Paragraph], off_topic: Set[int]) -> set[int]:
-    """Return the places of the paragraphs that give an order to a model.
+def _find_orders(paragraphs: Sequence[_Paragraph], off_topic: Set[int], are_rows: bool) -> set[int]:
+    """Return the places of the paragraphs that give an order to a model; of rows, each is judged alone.
 
     A request off the topic, in the paragraph or in the one before it, makes weak signs count.
     """
     signals = [_read_signals(paragraph.text) for paragraph in paragraphs]
     kinds = [
-        each.orders | each.hints if {place, place - 1} & off_topic else each.orders
+        each.orders | each.hints if {place, place - (not are_rows)} & off_topic else each.orders
         for place, each in enumerate(signals)
     ]
     found = {place for place, ordered in enumerate(kinds) if ordered}
+    if are_rows:
+        return found
     for place in range(len(signals) - 1):
         one, next_one = signals[place].hints, signals[place + 1].hints
         in_one_block = paragraphs[place].block == paragraphs[place + 1].block

@@ -19,7 +19,7 @@ from marchwarden.errors import BudgetExhausted, TraceError
 from marchwarden.orchestrator.agenda import Valued
 from marchwarden.orchestrator.journal import Journal
 from marchwarden.orchestrator.members import Call, Member, Reply
-from marchwarden.orchestrator.rihla import Rihla
+from marchwarden.orchestrator.rihla import ENDED_BEFORE, INTERRUPTED, NOT_ASKED, TIME_IS_UP, Rihla
 from marchwarden.orchestrator.team import Team
 from marchwarden.orchestrator.verified_evidence import Read, take
 from marchwarden.store.content_store import Store
@@ -90,7 +90,7 @@ class Dispatcher:
         """Take over what returned rihlas quote, as far as its pages lie here; those still out are lost."""
         for rihla in self.rihlas:
             if rihla.result is None and rihla.lost is None:
-                rihla.lost = "the investigation ended before"
+                rihla.lost = ENDED_BEFORE
             elif rihla.result is not None and not rihla.is_taken:
                 await self._take(rihla, rihla.result, _read_nothing)
 
@@ -133,7 +133,7 @@ class Dispatcher:
             spent_before = self._spent(rihla)
             with suppress(BudgetExhausted):
                 spare = self._budget.reserve("rihla", min(held.tokens, max(0, self._budget.tokens_left("rihla"))))
-        reply = Reply(reason="it was not asked before the end", sent=False)
+        reply = Reply(reason=NOT_ASKED, sent=False)
         was_sent = False
         try:
             # Its own turn first: a rihla that waits for its researcher keeps no other one from going.
@@ -164,7 +164,7 @@ class Dispatcher:
                 except Exception as error:  # a client's own fault costs its rihla, too
                     reply = Reply(reason=f"the call failed: {type(error).__name__}")
         except anyio.get_cancelled_exc_class():
-            why = "the investigation was interrupted" if self.is_interrupted else "the time is up"
+            why = INTERRUPTED if self.is_interrupted else TIME_IS_UP
             reply = Reply(reason=why, sent=was_sent)
             raise
         finally:

@@ -19,6 +19,7 @@ from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.sources.recorded_tools import recorded_notice
 from marchwarden.stages.discoveries import find_pointers
+from marchwarden.stages.gaps import lost_researcher
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, terms
 
@@ -212,12 +213,11 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
                 for other in rihlas
             )
             if rihla.lost and not retried:
-                topic = f"the researcher {step.researcher}"
                 gap = Gap(
-                    topic=topic,
-                    category=GapCategory.ACCESS_DENIED,
+                    topic=lost_researcher(step.researcher),
+                    category=GapCategory.BUDGET_EXHAUSTED if rihla.is_cut_off else GapCategory.ACCESS_DENIED,
                     detail=f"It gave no result: {rihla.lost.rstrip('.')}.",
-                    cause="source_failed",
+                    cause=None if rihla.is_cut_off else "source_failed",
                 )
                 ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
             continue

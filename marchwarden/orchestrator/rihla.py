@@ -90,6 +90,13 @@ class Unserved:
     """Gap that the caller gets for it; None where another gap tells it already."""
 
 
+# Reasons for which a rihla is lost that lie in the investigation itself; they stand in traces.
+INTERRUPTED = "the investigation was interrupted"
+TIME_IS_UP = "the time is up"
+ENDED_BEFORE = "the investigation ended before"
+NOT_ASKED = "it was not asked before the end"
+
+
 @dataclass
 class Rihla:
     """One journey: a step that was taken, and what came of it."""
@@ -108,6 +115,11 @@ class Rihla:
     """True once what it quotes was verified."""
     evidence: list[Any] = field(default_factory=list)
     """Pages with verified excerpts (verified_evidence.py)."""
+
+    @property
+    def is_cut_off(self) -> bool:
+        """True where it is lost because the investigation ended first: its researcher is not to blame."""
+        return self.lost in (INTERRUPTED, TIME_IS_UP, ENDED_BEFORE, NOT_ASKED)
 
     @property
     def trace_id(self) -> str:

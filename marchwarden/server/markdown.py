@@ -147,5 +147,5 @@ def _question(question: OpenQuestion) -> str:
 
 
 def _confidence(result: ResearchResult) -> str:
-    parts = [markdown_line(part) for part in confidence_parts(result.confidence_factors)]
+    parts = [markdown_line(part) for part in confidence_parts(result.confidence_factors, result.citations)]
     return f"Confidence: {result.confidence:.2f} ({confidence_band(result.confidence)}): {', '.join(parts)}."

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from marchwarden.contract import ConfidenceFactors, DiscoveryEvent
+    from marchwarden.contract import Citation, ConfidenceFactors, DiscoveryEvent
     from marchwarden.trace.json_view import TolerantJsonView
 
 # The age of the newest cited source, by the contract's limits.
@@ -85,11 +86,16 @@ def discovery_kind(event: DiscoveryEvent | TolerantJsonView) -> str:
     return f"{in_words(event.type)}{researcher}"
 
 
-def confidence_parts(factors: ConfidenceFactors | TolerantJsonView) -> list[str]:
-    """Return what a confidence was computed from, a phrase each."""
+def confidence_parts(
+    factors: ConfidenceFactors | TolerantJsonView, citations: Sequence[Citation | TolerantJsonView] = ()
+) -> list[str]:
+    """Return what a confidence was computed from, a phrase each, for an answer with these citations."""
+    # The files of a folder may have one author: they need not confirm each other.
+    are_files = bool(citations) and all(in_words(each.source) == "file" for each in citations)
+    number = factors.num_corroborating_sources
     recency = in_words(factors.recency) if factors.recency else ""
     parts = [
-        counted(factors.num_corroborating_sources, "corroborating source"),
+        f"quotes from {counted(number, 'file')}" if are_files else counted(number, "corroborating source"),
         f"source authority {in_words(factors.source_authority)}",
         _AGES.get(recency, recency) or "age of the sources unknown",
         f"match with the question {factors.query_specificity_match:.2f}",

@@ -119,7 +119,10 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
         # An answered aspect that asks for a register, a paper or a court file is open in part: pages only tell of it.
         if aspect.number in given.claimed and wanted and pointed:
             gaps.append(_out_of_scope(ledger, aspect, wanted))
-    gaps += [_rows_left_out(aspect, source) for aspect, source in _long_lists(given)]
+    gaps += [
+        _rows_left_out(aspect, source) for aspect, source in _lists(given) if source.rows_left_out.get(aspect.number)
+    ]
+    gaps += [_rows_skipped(aspect, source) for aspect, source in _lists(given) if source.passed_over]
     gaps += _contradictions(ledger)
     named = {gap.topic for gap in gaps}
     told = " ".join(gap.detail for gap in gaps)
@@ -138,7 +141,9 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
         detail = f"The model failed ({given.model_trouble}). {ran}"
         gaps.append(Gap(topic="the model", category=GapCategory.ACCESS_DENIED, detail=detail, cause="model_failed"))
     budget_gaps = [gap for gap in gaps if gap.category is GapCategory.BUDGET_EXHAUSTED]
-    # A gap that a researcher reported says nothing about the steps of this call.
+    # A gap that a researcher reported, or of one that was lost, says nothing about the steps of this call.
+    lost = {lost_researcher(each.researcher) for each in ledger.reported}
+    budget_gaps = [gap for gap in budget_gaps if gap.topic not in lost]
     is_told = budget_gaps and (not given.unpaid or any(_cut_short(given) in gap.detail for gap in budget_gaps))
     if given.exhausted and not is_told:
         detail = _cut_short(given, " before the research was complete")
@@ -215,12 +220,19 @@ def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
     return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
 
 
+def lost_researcher(name: str) -> str:
+    """Return the topic of the gap that tells of a researcher that gave no result."""
+    return f"the researcher {name}"
+
+
 def _reported_beside(given: GapsGiven) -> list[Gap]:
     """Return the gaps of an investigation's researchers that stay although others answered: what is closed or needs
     another kind of researcher, and each researcher that was lost."""
     kept: dict[str, Gap] = {}
     for each in given.ledger.reported:
-        if each.is_settled or each.gap.category not in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED):
+        is_lost = each.gap.topic == lost_researcher(each.researcher)
+        stays = is_lost or each.gap.category in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED)
+        if each.is_settled or not stays:
             continue
         # A database that can't make a query of a question says nothing about what others answered.
         if each.gap.category is GapCategory.SCOPE_EXCEEDED and not asks_for(each.gap.topic):
@@ -432,14 +444,13 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 
 
-def _long_lists(given: GapsGiven) -> list[tuple[Aspect, Source]]:
-    """Return the answered aspects that mean more rows of a table than are quoted, with the table's source."""
+def _lists(given: GapsGiven) -> list[tuple[Aspect, Source]]:
+    """Return the aspects that are answered by rows that they name, with the table's source."""
     return [
         (aspect, source)
         for aspect in given.ledger.aspects
         for source in given.ledger.sources
         if aspect.number in given.claimed
-        and aspect.number in source.rows_left_out
         and any(
             each.is_named_row and each.locator == source.locator for each in given.ledger.excerpts_for(aspect.number)
         )
@@ -456,6 +467,17 @@ def _rows_left_out(aspect: Aspect, source: Source) -> Gap:
             f"{'is' if more == 1 else 'are'} not quoted. To count or add up rows, ask it as a database "
             f"(--source db:NAME)."
         ),
+    )
+
+
+def _rows_skipped(aspect: Aspect, source: Source) -> Gap:
+    is_one = source.passed_over == 1
+    rows = f"1 row of {source.locator} looks" if is_one else f"{source.passed_over} rows of {source.locator} look"
+    skipped = "was skipped. It" if is_one else "were skipped. They"
+    return Gap(
+        topic=aspect.text,
+        category=GapCategory.SCOPE_EXCEEDED,
+        detail=f"{rows} like prompt injection and {skipped} may fit as well.",
     )
 
 

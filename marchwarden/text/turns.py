@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from marchwarden.text.segmentation.sentences import sentences
 
 _ASKED, _ANSWERED = "Asked before: ", "Answered: "
+# The answer of a turn that found nothing. A model reads it; it holds no word that a follow-up could mean.
+NOTHING_FOUND = "Nothing was found."
 _TURN = re.compile(rf"^{_ASKED}(?P<question>.+)\n{_ANSWERED}(?P<answer>.+)$", re.MULTILINE)
 MARKER = re.compile(r"\s*\[\d{1,3}\]")
 _ADDRESS = re.compile(r"\S*(?:://|www\.)\S+", re.IGNORECASE)
@@ -70,5 +72,7 @@ def without_turns(context: str | None) -> str:
 
 
 def first_sentence(answer: str) -> str:
-    """Return the sentence of an answer that says most of what was asked: its first."""
+    """Return the sentence of an answer that says most of what was asked: its first. Empty where nothing was found."""
+    if answer == NOTHING_FOUND:
+        return ""
     return next((answer[start:end].strip() for start, end in sentences(answer)), "")

@@ -48,3 +48,22 @@ def test_a_researcher_that_was_never_reached_has_no_trace_to_replay(run: Run, tm
     (trace,) = (tmp_path / "traces").glob("*.jsonl")
     assert [line.split()[-1] for line in ran.out.splitlines() if "marchwarden replay" in line] == [trace.stem[:8]]
     assert "lost · 0 tokens" in ran.out
+
+
+def test_a_resumed_investigation_needs_no_source_named_again(
+    run: Run, web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sources are in its trace; one that had ended says so, and shows its result."""
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    first = run("investigate", "Which crops grow well in Utah?", "--source", "snapshot")
+    assert first.code == 0, first.out
+    monkeypatch.setenv("MARCHWARDEN_SOURCE", "corpus:nope")  # what is searched where nothing else is named
+    begun = {each: json.loads(each.read_text().splitlines()[0]) for each in (tmp_path / "traces").glob("*.jsonl")}
+    (trace,) = (each for each, start in begun.items() if start["team"])
+    trace.write_text("".join(trace.read_text().splitlines(keepends=True)[:2]))  # killed after its plan
+    resumed = run("investigate", "--resume", trace.stem)
+    assert resumed.code == 0, resumed.err
+    assert "Tomatoes, peppers and squash" in " ".join(resumed.out.split())
+    again = run("investigate", "--resume", trace.stem)
+    assert "It had ended, and this is its result." in again.said
+    assert again.out == resumed.out

@@ -94,6 +94,8 @@ def test_every_opener_is_there() -> None:
         ("wikipedia,snapshot", "wikipedia and snapshot stand for the same addresses"),
         ("wikipedia:en", "is not a source"),
         (" , ", "no source is named"),
+        ("/home/ada/notes", "is a path, no source; for files, run `marchwarden index"),
+        ("db:/home/ada/shop.sqlite", "db takes a name, no path; .* name it in ~/.marchwarden/databases.toml"),
     ],
 )
 def test_what_is_no_source_is_said_with_the_ones_that_there_are(text: str, said: str) -> None:

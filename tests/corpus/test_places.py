@@ -44,6 +44,20 @@ def test_the_same_words_further_down_are_placed_there() -> None:
     assert [each.place for each in with_places(page, text.encode()).passages] == ["L1", "L3", "L5"]
 
 
+def test_words_that_a_reader_adds_do_not_lose_the_place() -> None:
+    text = "Diary\n=====\n\n.. versionadded:: 2.0\n   Peas climb up the long pole.\n\nBeans climb.\n"
+    assert places("/d.rst", text) == {
+        "Added in version 2.0: Peas climb up the long pole.": "L4",
+        "Beans climb.": "L7",
+    }
+
+
+def test_a_place_too_far_ahead_does_not_lose_the_ones_between() -> None:
+    text = "Sow [our](a.md) peas at noon.\n\nBeans climb.\n\nLeeks stand.\n\nSow our peas late.\n"
+    found = places("/d.md", text)
+    assert (found["Beans climb."], found["Leeks stand."], found["Sow our peas late."]) == ("L3", "L5", "L7")
+
+
 def test_a_passage_of_a_pdf_is_placed_on_its_page(tmp_path: Path) -> None:
     body = two_pages("The orchard has 412 apple trees.", "The pond was dug in 2019.")
     page = page_of("/d.pdf", body, None)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.corpus.documents import kind_of
 from marchwarden.corpus.walk import open_ordinary, read_bytes, walk
 from tests.corpora import write
 
@@ -77,3 +78,19 @@ def test_a_pipe_or_a_link_is_never_opened_to_be_read(tmp_path: Path) -> None:
     for name in ("pipe", "link", "nothing"):
         with pytest.raises(OSError, match=r"."):
             open_ordinary(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("README", "text/plain"),
+        ("docs/Changes", "text/plain"),
+        ("usage.rst.inc", "text/x-rst"),
+        ("page.html.in", "text/html"),
+        ("MANIFEST.in", None),
+        ("Makefile", None),
+        ("readme.png", None),
+    ],
+)
+def test_the_name_of_a_file_says_what_it_is(name: str, kind: str | None) -> None:
+    assert kind_of(f"/home/ada/{name}") == kind

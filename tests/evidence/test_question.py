@@ -16,7 +16,7 @@ from marchwarden.evidence.question import (
     split_question,
     standalone,
 )
-from marchwarden.text.turns import as_context, turn_of
+from marchwarden.text.turns import NOTHING_FOUND, as_context, turn_of
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,16 @@ def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
         ("And Lyfgenia?", "What does Casgevy cost?", "Casgevy costs 2.2 million dollars.", "Lyfgenia (cost)"),
         ("And the population?", "What is the capital of Australia?", "Canberra is the capital of Australia.", "the population (Canberra capital Australia)"),
         ("what are its side effects?", "what is aspirin used for?", "Aspirin is used against pain.", "what are its side effects (aspirin)"),
-        ("Und wer hat ihn besiegt?", "Wer war 1921 Schachweltmeister?", "José Capablanca war Weltmeister.", "Und wer hat ihn besiegt (war 1921 Schachweltmeister)"),
+        ("Und wer hat ihn besiegt?", "Wer war 1921 Schachweltmeister?", "José Capablanca war Weltmeister.", "Und wer hat ihn besiegt (José Capablanca Weltmeister 1921 Schachweltmeister)"),
+        ("Und wann schließt er?", "Wann öffnet der Stand?", "Der Stand öffnet um 8 Uhr.", "Und wann schließt er (Stand)"),
+        ("Wie viel Strom verbraucht sie im Jahr?", "Was ist eine Wärmepumpe?", NOTHING_FOUND, "Wie viel Strom verbraucht sie im Jahr (Wärmepumpe)"),
+        ("Und in Deutschland?", "Wie hoch ist der Steuersatz in Frankreich?", "Er beträgt 20 %.", "Und in Deutschland (Steuersatz)"),
+        ("Und Göttingen?", "Wie viele Einwohner hat Kassel?", "Kassel hat 200.000 Einwohner.", "Und Göttingen (Einwohner)"),
+        ("Wann hat Jena seine Straßenbahn eröffnet?", "Wie alt ist die Eiche?", "Sie ist alt.", "Wann hat Jena seine Straßenbahn eröffnet"),
+        ("Gibt es in Bremen eine Straßenbahn?", "Wie alt ist die Eiche?", "Sie ist alt.", "Gibt es in Bremen eine Straßenbahn"),
         ("Who wrote Moby Dick?", "what is aspirin used for?", "Aspirin is used against pain.", "Who wrote Moby Dick"),
+        ("When was it founded?", "Who founded CERN?", NOTHING_FOUND, "When was it founded (CERN)"),
+        ("what does it cost?", "what is aspirin used for?", NOTHING_FOUND, "what does it cost (aspirin)"),
     ],
 )  # fmt: skip
 def test_a_follow_up_takes_what_it_leaves_out_from_the_turn_before(

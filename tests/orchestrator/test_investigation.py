@@ -170,6 +170,10 @@ async def test_an_interrupted_investigation_answers_with_what_there_is(tmp_path:
     said = " ".join(gap.detail for gap in result.gaps)
     assert "It was interrupted" in said
     assert "time limit" not in said
+    # The one that was still reading is not said to have failed.
+    assert [(gap.category, gap.cause) for gap in result.gaps if gap.topic == "the researcher hanging"] == [
+        (GapCategory.BUDGET_EXHAUSTED, None)
+    ]
     # The researcher of this process wrote of no model's call; what another one spends is not known.
     assert [event.charged_tokens for event in events_of(trace, Lost)] == [0]
     assert result.cost_metadata.tokens_used == 100

@@ -19,6 +19,8 @@ LATEST = "latest"
 _MOST_TURNS = 6
 # Characters of a context: the contract's limit.
 _CONTEXT_LIMIT = 2000
+# Characters of a question in a note. A guess.
+_NOTE_CHARS = 120
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,17 @@ class FollowUp:
     """Id of the trace that is continued."""
     context: str | None
     """Conversation up to now, behind what the caller says."""
+    source: str | None
+    """Sources that the earlier call searched, in the settings' spelling; None for a team of other servers."""
+    question: str
+    """Question of the earlier call."""
+
+    @property
+    def note(self) -> str:
+        """Sentence on what is continued, for stderr: the latest call may not be the one that is meant."""
+        from marchwarden.observations import plain_line
+
+        return f"A follow-up to {self.continues[:8]}: {plain_line(self.question, _NOTE_CHARS)}"
 
 
 def follow_up(trace: str, given: str | None) -> FollowUp:
@@ -42,14 +55,32 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     found = read_trace(latest or stored_trace(None if trace == LATEST else trace))
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
-    return FollowUp(found.trace_id, as_context(_conversation(found), _CONTEXT_LIMIT, given))
+    context = as_context(_conversation(found), _CONTEXT_LIMIT, given)
+    source = searched_sources(found)
+    # Of an investigation, only names of the form `corpus:NAME` are certain to be sources, and no servers of a team.
+    if found.raw[0].get("team") and not all(":" in each for each in (source or "").split(",")):
+        source = None
+    return FollowUp(found.trace_id, context, source, str(found.raw[0].get("question") or ""))
+
+
+def searched_sources(trace: Trace) -> str | None:
+    """Return the sources that a call searched, in the settings' spelling; None where its trace names none.
+
+    A server of a team may have the name of a source, such as `web`.
+    """
+    from marchwarden.settings import sources_of
+
+    try:
+        return ",".join(sources_of(str(trace.raw[0].get("source") or "")))
+    except ValueError:
+        return None
 
 
 def _conversation(trace: Trace) -> list[Turn]:
     """Return the turns up to a call, the oldest first, each question with the words that it left out."""
     from marchwarden.errors import TraceError
     from marchwarden.evidence.question import standalone
-    from marchwarden.text.turns import turn_of
+    from marchwarden.text.turns import NOTHING_FOUND, turn_of
     from marchwarden.trace.reader import read_trace
 
     turns: list[Turn] = []
@@ -62,7 +93,7 @@ def _conversation(trace: Trace) -> list[Turn]:
         )
         if at.result is not None and question:
             asked = standalone(question, context) if before else question
-            turns.insert(0, turn_of(asked, at.result.answer if at.result.citations else "Nothing was found."))
+            turns.insert(0, turn_of(asked, at.result.answer if at.result.citations else NOTHING_FOUND))
         try:
             earlier = trace.path.parent / f"{Path(before).name}.jsonl"
             at = read_trace(earlier) if before else None

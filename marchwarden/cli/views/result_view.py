@@ -45,9 +45,7 @@ def result_view(
     result: ResearchResult | TolerantJsonView, is_replayable: Callable[[str], bool] = lambda trace_id: True
 ) -> View:
     """Show the whole result, with the command for each trace that can be replayed."""
-    words = band(result.confidence)
-    in_words = f"{words} confidence ({result.confidence:.2f})"
-    yield Text.assemble(("Answer", "bold"), " · ", (in_words, _BAND_STYLE[words]), end="\n\n")
+    yield from _heading(result)
     yield from _answer(result.answer)
     yield from _section("Citations", *_citations(result.citations))
     yield from _section("Gaps", *chain.from_iterable(map(_gap, result.gaps)))
@@ -56,8 +54,11 @@ def result_view(
     yield from _section(
         "Researchers", *chain.from_iterable(_rihla(each, is_replayable) for each in result.lineage or ())
     )
-    factors = (f"{result.confidence:.2f} ({words})", *map(one_line, confidence_parts(result.confidence_factors)))
-    yield from _section("Confidence", Prose(Text(" · ".join(factors))))
+    # The factors of an answer that cites nothing say nothing: no sources, of no age.
+    if result.citations:
+        words = f"{result.confidence:.2f} ({band(result.confidence)})"
+        factors = (words, *map(one_line, confidence_parts(result.confidence_factors, result.citations)))
+        yield from _section("Confidence", Prose(Text(" · ".join(factors))))
     cost = (
         count(result.cost_metadata.tokens_used, "token"),
         count(result.cost_metadata.iterations_run, "iteration"),
@@ -69,6 +70,21 @@ def result_view(
     yield from _section("Trace", Prose(Text(trace_id)))
     if is_replayable(trace_id):
         yield Prose(Text(f"marchwarden replay {trace_id[:8]}", style="dim"))
+
+
+def _heading(result: ResearchResult | TolerantJsonView) -> View:
+    """Show in plain words whether this is an answer, and how far to rely on it."""
+    if not result.citations:
+        yield Text("No answer", style="bold red", end="\n\n")
+        return
+    words = band(result.confidence)
+    in_words = f"{words} confidence ({result.confidence:.2f})"
+    is_doubtful = words == "very low"
+    yield Text.assemble(
+        ("Answer", "bold"), " · ", (in_words, _BAND_STYLE[words]), end="\n" if is_doubtful else "\n\n"
+    )
+    if is_doubtful:
+        yield Text("It may not answer the question: read the quotes.", style="dim", end="\n\n")
 
 
 def _section(title: str, *body: RenderableType) -> View:

@@ -43,10 +43,13 @@ def _blocks(report: Report) -> Iterator[str]:
             meaning(each.metric).replace("|", r"\|"),
         ]
         for each in report.scores.overall
+        if each.questions
     ]
     yield "## Scores\n\n" + _table(
         ["metric", "score", "95 % interval", *(["epochs"] if has_epochs else []), "n", "what it is"], rows
     )
+    if empty := [words(each.metric.name) for each in report.scores.overall if not each.questions]:
+        yield f"No question has a label or a result for: {', '.join(empty)}."
     by_kind = report.scores.by_kind
     rows = [
         [

@@ -48,3 +48,16 @@ def test_a_trace_names_the_call_that_it_continues(run: Run, web: Path, tmp_path:
     assert start["context"].startswith("Asked before: Which crops grow well in Utah?\nAnswered: ")
     listed = json.loads(run("history", "--json").out)
     assert [each["continues"] for each in listed] == [FIRST, None]
+
+
+def test_a_follow_up_searches_where_the_earlier_answer_was_found(run: Run, web: Path, tmp_path: Path) -> None:
+    start, *rest = a_call("What grows in Utah?")
+    record(tmp_path / "traces", FIRST, [start.model_copy(update={"source": "corpus:notes"}), *rest])
+    ran = run("ask", "--continue", "And in Nevada?")
+    assert "A follow-up to 11118c1e: What grows in Utah?" in ran.said
+    assert "there is no corpus notes" in ran.said
+    assert "there is no corpus notes" in run("chat", "--continue").said
+    assert run("ask", "--continue", "Which crops grow in Utah?", "--web", str(web), "--quiet").err == ""
+    start = start.model_copy(update={"source": "a server of a team"})
+    record(tmp_path / "traces", SECOND, [start, *rest])
+    assert follow_up("2222", None).source is None

@@ -86,12 +86,26 @@ def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
     assert "News of this work: Crossref has a notice of expression of concern\n" in text
 
 
+def test_files_that_may_have_one_author_are_not_said_to_confirm_each_other() -> None:
+    told = a_result()
+    files = [each.model_copy(update={"source": "file"}) for each in told.citations]
+    text = shown(told.model_copy(update={"citations": files}), 140)
+    assert "0.78 (moderate) · quotes from 2 files · source authority high" in text
+
+
 def test_sections_without_content_are_left_out() -> None:
     text = shown(an_empty_result())
     assert "Citations" not in text
     assert "Discoveries" not in text
-    assert "very low confidence (0.10)" in text
+    assert text.startswith("No answer\n\n")
+    assert "Confidence" not in text
     assert "All of it (source not found)" in text
+
+
+@pytest.mark.parametrize(("confidence", "is_told"), [(0.49, True), (0.5, False)])
+def test_an_answer_of_very_low_confidence_says_in_words_that_it_may_be_none(confidence: float, is_told: bool) -> None:
+    text = shown(a_result().model_copy(update={"confidence": confidence}))
+    assert ("It may not answer the question: read the quotes.\n\n" in text) == is_told
 
 
 @pytest.mark.parametrize("width", [60, 140])

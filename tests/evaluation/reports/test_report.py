@@ -99,13 +99,18 @@ def test_the_first_line_says_what_was_scored(text: str) -> None:
 
 def test_every_metric_has_its_figure_and_what_its_docstring_says(text: str) -> None:
     table = {row[0]: row[1:] for row in rows(text, "Scores")}
-    assert list(table) == [words(metric.name) for metric in METRICS]
+    (empty,) = [line for line in text.splitlines() if line.startswith("No question has a label or a result for: ")]
+    named = empty.partition(": ")[2].removesuffix(".").split(", ")
+    assert list(table) == [words(metric.name) for metric in METRICS if words(metric.name) not in named]
+    assert set(named) == {words(metric.name) for metric in METRICS} - set(table)
     for metric in METRICS:
+        if words(metric.name) in named:
+            continue
         opening = " ".join((getdoc(metric.scorer) or "").split())[:30]
         assert table[words(metric.name)][-1].startswith(opening)
     assert table["completed"][:3] == ["0.667", "–", "3"], "of three questions an interval says little"
-    assert table["dollars"][:3] == ["–", "", "0"]
-    assert (table["gap F1"][2], table["discovery F1"][2]) == ("1", "0"), "only one question has or wants any gap"
+    assert table["gap F1"][2] == "1", "only one question has or wants any gap"
+    assert {"dollars", "discovery F1"} <= set(named)
 
 
 @pytest.mark.parametrize(

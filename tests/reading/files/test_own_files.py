@@ -589,6 +589,59 @@ def test_markdown_is_read_without_what_mkdocs_obsidian_and_others_add() -> None:
     assert page.passages[-2].heading == "Frost guide · Plants that stand frost:"
 
 
+MYST = """# Frost
+
+Cover the beds with {ref}`fleece <label-2>`, see {doc}`/guide/beds` and {meth}`~garden.bed.warn`. A {braced} word stays.
+
+```{versionadded} 2.0
+It warns of frost.
+```
+
+````{tab} Linux
+```
+frost --warn
+```
+
+Read [the log]({{ site.url }}/log) or [the guide]({% link guide.md %}).
+````
+"""
+
+
+def test_roles_tabs_and_versions_of_myst_are_read_for_their_text() -> None:
+    assert [each.text for each in read(MYST, "frost.md").passages] == [
+        "Cover the beds with fleece, see /guide/beds and warn.",
+        "A {braced} word stays.",
+        "Added in version 2.0",
+        "It warns of frost.",
+        "Linux\nfrost --warn",
+        "Read the log or the guide.",
+    ]
+
+
+def test_an_admonition_within_a_list_item_is_text_of_the_item() -> None:
+    steps = """1.  Remove the binaries:
+
+    === "Linux"
+
+        ```console
+        $ rm frost
+        ```
+
+        !!! note
+
+            See [the guide](guide.md).
+
+2.  Restart.
+"""
+    assert [each.text for each in read(steps, "frost.md").passages] == [
+        "1. Remove the binaries:",
+        "Linux",
+        "$ rm frost",
+        "See the guide.",
+        "2. Restart.",
+    ]
+
+
 # Source code
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from marchwarden.reading.files.markup.roles import VERSIONS, role_text
 from marchwarden.text.invisible import visible
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _SNIPPETS = re.compile(r"[ \t]*-+8<-+[ \t]*")
 # Directives of MyST whose content is text. Others hold code, or name files.
 _TEXT_DIRECTIVES = re.compile(
     r"admonition|attention|caution|danger|error|hint|important|note|seealso|tip|warning|version(?:added|changed)|deprecated"
-    r"|margin|sidebar|topic|epigraph|dropdown|card|grid(?:-item)?|tab-(?:item|set)"
+    r"|margin|sidebar|topic|epigraph|dropdown|card|grid(?:-item)?|tab(?:-item|-set|bed)?"
 )
 _FILE_DIRECTIVES = re.compile("toctree|(?:literal)?include|(?:tableof)?contents|image|figure")
 
@@ -87,16 +88,20 @@ def plain_markdown(text: str) -> str:
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
     """Yield the lines, each with True where it is code; texts of admonitions and tabs are moved left."""
-    depth = 0  # of indented admonitions that are open
+    opened: list[int] = []  # indents of the admonitions that are open, each in what is left of the one before
     fence = ""  # that opened the code
     is_shown = True
     directives: list[str] = []  # fences of directives that hold text
     in_snippets = False
     for raw in text.split("\n"):
-        line = raw.expandtabs(4) if depth or raw[:1] == "\t" else raw
-        while depth and line.strip() and not fence and not line.startswith("    " * depth):
-            depth -= 1
-        line = line.removeprefix("    " * depth)
+        line = raw.expandtabs(4) if opened or raw[:1] == "\t" else raw
+        for place, indent in enumerate(opened):
+            if line.startswith(" " * (indent + 4)):
+                line = line[:indent] + line[indent + 4 :]
+            else:
+                if line.strip() and not fence:
+                    del opened[place:]
+                break
         mark = _FENCE.fullmatch(line)
         if fence:
             if is_shown:
@@ -110,7 +115,8 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             named = _DIRECTIVE.match(mark[2])
             if named and _TEXT_DIRECTIVES.fullmatch(named[1]):
                 directives.append(mark[1])
-                yield from ((False, each) for each in _title("", named[2]))
+                since = VERSIONS.get(named[1])
+                yield from ((False, each) for each in _title("", f"{since} {named[2]}" if since else named[2]))
                 continue
             fence, is_shown = mark[1], not (named and _FILE_DIRECTIVES.fullmatch(named[1]))
             if is_shown:
@@ -123,11 +129,11 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             yield False, line
         elif head := _INDENTED_HEAD.fullmatch(line):
             # A list item can hold one: then its text stays with the item, as deep as the head.
-            if not head[1]:
-                depth += 1
+            opened.append(len(head[1]))
             yield from ((False, each) for each in _title(head[1], head[3] or ""))
         elif note := _NOTE.fullmatch(line):
-            depth += not note[1]
+            if not note[1]:
+                opened.append(0)
             yield False, ""
             yield False, f"{note[1]}{note[2]}"
         elif callout := _CALLOUT.fullmatch(line):
@@ -147,7 +153,11 @@ def _title(before: str, title: str) -> list[str]:
 _MAX_INLINE_CHARS, _MAX_COMMENT_CHARS = 500, 5000
 # Alternatives that begin with different marks, so that each character is looked at by few of them.
 _INLINE = re.compile(
-    rf"(?P<code>(?<!`)(?P<ticks>`+)(?!`).{{1,{_MAX_INLINE_CHARS}}}?(?<!`)(?P=ticks)(?!`))"
+    # A role of MyST: {ref}`title <label>`
+    rf"\{{[a-zA-Z][\w.+:-]{{0,60}}\}}(?P<quote>`+)(?!`)(?P<role>.{{1,{_MAX_INLINE_CHARS}}}?)(?<!`)(?P=quote)(?!`)"
+    # An address from a template ({{ site.url }}/a, {% link a.md %}), whose blanks keep it from being a link.
+    r"|(?<=\]\()(?P<templated>[^()\s{}]*\{[{%][^{}\n]{1,200}[}%]\}[^()\s]*)(?=\))"
+    rf"|(?P<code>(?<!`)(?P<ticks>`+)(?!`).{{1,{_MAX_INLINE_CHARS}}}?(?<!`)(?P=ticks)(?!`))"
     rf"|%%[^%]{{1,{_MAX_COMMENT_CHARS}}}%%"
     r"|!\[\[[^\[\]\n]*\]\]"  # an embedded file
     r"|\[\[(?P<page>[^\[\]|\n]+)(?:\\?\|(?P<alias>[^\[\]\n]+))?\]\]"
@@ -170,6 +180,10 @@ def _without_inline(text: str) -> str:
     def shown(found: re.Match[str]) -> str:
         if found["code"]:
             return found[0]
+        if role := found["role"]:
+            return f"{found['quote']}{role_text(role)}{found['quote']}"
+        if found["templated"]:
+            return re.sub(r"\s", "", found[0])
         if page := found["page"]:
             return (found["alias"] or page.strip("#^").replace("#", " › ")).strip()
         if found["todo"]:

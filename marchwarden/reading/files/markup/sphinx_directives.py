@@ -16,6 +16,8 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 from docutils.statemachine import StringList
 
+from marchwarden.reading.files.markup.roles import VERSIONS, role_text
+
 # Names of one file that are added. A guess.
 _MAX_NAMES = 200
 _ROLE = re.compile(r":([a-z][\w.+:-]{0,60}):`", re.IGNORECASE)
@@ -26,14 +28,6 @@ _NOT_SHOWN = re.compile(
     r"|graphviz|plot|mermaid|uml|.*-diagram|bibliography|test(?:setup|cleanup)|default-domain|video|youtube"
 )
 _CODE = re.compile(r"sphinx-.*|prompt|test(?:code|output)|doctest|ipython|jupyter-.*|productionlist|.*code.*")
-# Directives that state since when something holds, with Sphinx's words.
-_VERSIONS = {
-    "versionadded": "Added in version",
-    "versionchanged": "Changed in version",
-    "deprecated": "Deprecated since version",
-    "versionremoved": "Removed in version",
-}
-_TARGET = re.compile(r"(.*?)\s*<[^<>]*>", re.DOTALL)
 
 
 def register_missing(text: str) -> None:
@@ -47,7 +41,7 @@ def register_missing(text: str) -> None:
         kind: type[Directive] = _Shown
         if _NOT_SHOWN.fullmatch(name):
             kind = _Unseen
-        elif name in _VERSIONS:
+        elif name in VERSIONS:
             kind = _Version
         elif _CODE.fullmatch(name):
             kind = _Code
@@ -55,13 +49,8 @@ def register_missing(text: str) -> None:
 
 
 def _role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> tuple[list[nodes.Node], list[nodes.Node]]:
-    """Return the text of a role: `title` of `title <target>`, and `name` of `~module.name`."""
-    shown = text.replace("\0", "")
-    titled = _TARGET.fullmatch(shown)
-    shown = titled[1] if titled and titled[1] else shown.lstrip("!")
-    if shown[:1] == "~":
-        shown = shown[1:].rpartition(".")[2]
-    return [nodes.Text(shown)], []
+    """Return the text of a role as nodes of docutils."""
+    return [nodes.Text(role_text(text.replace("\0", "")))], []
 
 
 class _Unseen(Directive):
@@ -108,7 +97,7 @@ class _Code(_Unseen):
 class _Version(_Unseen):
     def run(self) -> list[nodes.Node]:
         version, text = [*" ".join(self.arguments).split(None, 1), "", ""][:2]
-        lead = f"{_VERSIONS[self.name.lower()]} {version}"
+        lead = f"{VERSIONS[self.name.lower()]} {version}"
         if text.strip():
             self.content = StringList([text.strip(), "", *self.content])
         inner = self.parsed()
