@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tests.profiles import EXAMPLES, IS_NIGHTLY, PROFILE
 # How long an example takes is the machine's affair. A check tries the same examples each time, a night other ones.
 hypothesis.settings.register_profile(PROFILE, deadline=None, max_examples=EXAMPLES, derandomize=not IS_NIGHTLY)
 hypothesis.settings.load_profile(PROFILE)
+# A shell ignores Ctrl-C in what it runs in the background, and so would every process that a test starts there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # What is imported and collected stays to the end: a search for garbage in it finds none, time and again.
 gc.disable()
 
