@@ -58,11 +58,15 @@ def names_of(table: Table) -> list[Column]:
     found = [column for column in table.columns if is_name(column)]
     if found:
         return found
-    parts = [each for each in table.columns if words_of_name(each.name) in _PARTS_OF_NAME]
-    if len(parts) == 2:
+    if len(parts := parts_of_name(table)) == 2:
         return parts
     own = [stem_of(word) for word in words_of_name(table.name)][-1:]
     return [each for each in table.columns if own and [stem_of(word) for word in words_of_name(each.name)] == own]
+
+
+def parts_of_name(table: Table) -> list[Column]:
+    """Return the columns of parts of a person's name."""
+    return [each for each in table.columns if words_of_name(each.name) in _PARTS_OF_NAME]
 
 
 _PARTS_OF_NAME = (
