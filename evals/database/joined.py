@@ -2,8 +2,8 @@
 
     python -m evals.database.joined FOLDER --half made-with --show wrong
 
-`joined/questions.csv` holds a question a line, with the gold statement over SQLite that was written and run before any
-answer was seen, or `gap` where no table knows the answer. The databases are other people's and lie in FOLDER:
+`joined/questions.csv` holds a question a line, with the gold statement over SQLite that was written and run before
+any answer was seen, or `gap` where no table knows the answer. The databases are other people's and lie in FOLDER:
 
     chinook.sqlite       ChinookDatabase/DataSources/Chinook_Sqlite.sqlite of lerocha/chinook-database, 7f67772
     northwind.sql        src/create.sql of jpwhite3/northwind-SQLite3, 4f56e7f

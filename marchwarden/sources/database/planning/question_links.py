@@ -108,9 +108,9 @@ class SchemaNames:
         self.forms: dict[tuple[str, ...], dict[Column, str | None]] = defaultdict(dict)
         """Values by the stems of their words; None where a column has several of the same stems."""
         # Most values begin as no word of the question does, and are passed over unread: a table may have 100,000.
-        words = [token.lower for token in tokens_within(question)]
-        meant = (name for word in words for name in COUNTRIES.get(word, ()))
-        begin = tuple({each[:2] for each in (*words, *meant)})
+        asked = [token.lower for token in tokens_within(question)]
+        meant = (name for word in asked for name in COUNTRIES.get(word, ()))
+        begin = tuple({each[:2] for each in (*asked, *meant)})
         for table in schema.tables:
             for words in _variants(words_of_name(table.name)):
                 self.tables[words].append(table)

@@ -20,9 +20,10 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("money"): "revenue, revenues, turnover, sales, money, sales revenue",
     Phrase("money", "each"): "order value, order total, sale value, invoice value, basket value, purchase value, "
     "value of an order, value of an invoice, order amount, order size",
-    Phrase("serve"): "handle, handles, handled, process, processes, processed, manage, manages, managed, place, "
-    "places, placed, look after, looks after, looked after, take care of, takes care of, took care of, "
-    "serve, serves, served, get, gets, got, receive, receives, received, make, makes, made, have, has, had",
+    Phrase("serve", "close"): "handle, handles, handled, process, processes, processed, manage, manages, managed, "
+    "look after, looks after, looked after, take care of, takes care of, took care of, serve, serves, served",
+    Phrase("serve"): "place, places, placed, get, gets, got, receive, receives, received, make, makes, made, have, "
+    "has, had",
     Phrase("unit"): "units, pieces, copies, units of, pieces of, copies of",
     Phrase("often"): "often, frequently, times",
 }  # fmt: skip
@@ -54,5 +55,12 @@ NOT_TOTALS = frozenset(
 QUANTITIES = frozenset({"quantity", "qty"})
 # Words beside them for what is kept, and not what was sold.
 NOT_QUANTITIES = frozenset({"stock", "per", "reorder", "minimum", "hand", "available", "unit"})
+# Values of a column that say that a sale is none.
+UNDONE = frozenset(
+    {
+        "cancelled", "canceled", "returned", "refunded", "void", "voided", "failed", "rejected", "declined",
+        "reversed", "disputed"
+    }
+)  # fmt: skip
 # Words of columns that say when a row was written, and not when what it tells happened.
 BOOKKEEPING = frozenset({"created", "updated", "modified", "inserted", "crtd", "upd", "deleted", "ts"})

@@ -25,7 +25,8 @@ class Measure:
 
     fact: Table
     function: str
-    """`SUM`, `AVG` or `COUNT`; `PER` for a sum divided by the number of different values of `per`."""
+    """`SUM`, `AVG` or `COUNT`; `DISTINCT` for the number of different values; `PER` for a sum divided by the number
+    of different values of `per`."""
     factors: tuple[Column, ...] = ()
     """Columns whose product is summed up; none for a count of rows."""
     discount: Column | None = None
@@ -73,7 +74,9 @@ def is_payment(table: Table) -> bool:
 def numbers_of(table: Table, keys: tuple[ForeignKey, ...]) -> list[Column]:
     """Return the columns of numbers that are no keys."""
     foreign = {key.column for key in keys if key.table == table.name}
-    return [each for each in table.columns if each.is_number and each.name not in foreign and each.name not in table.key]
+    return [
+        each for each in table.columns if each.is_number and each.name not in foreign and each.name not in table.key
+    ]
 
 
 def pieces_of(table: Table, keys: tuple[ForeignKey, ...]) -> Column | None:
@@ -121,4 +124,6 @@ def money_of(table: Table, schema: Schema, keys: tuple[ForeignKey, ...]) -> Meas
 
 
 def _prices(numbers: list[Column]) -> list[Column]:
-    return [each for each in numbers if "price" in (words := words_of_name(each.name)) and NOT_TOTALS.isdisjoint(words)]
+    return [
+        each for each in numbers if "price" in (words := words_of_name(each.name)) and NOT_TOTALS.isdisjoint(words)
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from marchwarden.sources.database.planning.condition_reading import YEAR
@@ -12,13 +12,12 @@ from marchwarden.sources.database.planning.draft import (
     in_days,
     in_period,
     names_of,
-    parts_of_name,
     quote_text,
 )
 from marchwarden.sources.database.planning.everyday.word_relations import is_of_one_row
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.joins import find_keys
-from marchwarden.sources.database.planning.over_joins.deal_words import BOOKKEEPING
+from marchwarden.sources.database.planning.over_joins.deal_words import BOOKKEEPING, UNDONE
 from marchwarden.sources.database.planning.over_joins.fact_paths import Ways
 from marchwarden.sources.database.planning.over_joins.measures import (
     Measure,
@@ -68,13 +67,15 @@ class SumPlanner:
                 for plan in plans
                 if all(other is plan or other.ways.reaches(plan.measure.fact.name) for other in plans)
             ]
-            plans = heads if len(heads) == 1 and self.asked.thing is None else plans
+            is_of_sales = self.asked.thing is None or all(plan.measure.function == "DISTINCT" for plan in plans)
+            plans = heads if len(heads) == 1 and is_of_sales else plans
         if len(plans) != 1:
             told = " or ".join(dict.fromkeys(plan.measure.fact.name for plan in plans))
             raise Unclear(f"it may be summed up over the rows of {told}" if told else self._nothing())
         plan = plans[0]
         plan.top = self.asked.top
         self._check_roles(plan)
+        self._check_undone(plan)
         return plan
 
     def _nothing(self) -> str:
@@ -109,6 +110,8 @@ class SumPlanner:
             return self._of_count()
         if asked.form == "which" and asked.top is None:
             return [Measure(table, "COUNT") for table in self.schema.tables if is_deal(table)]
+        if asked.deal == "buy" and not asked.money:
+            raise Unclear("it is not clear whether pieces or money are summed up")
         is_money = asked.money or asked.deal in ("earn", "spend", "pay") or (asked.form == "much" and asked.deal)
         if not is_money:
             raise Unclear("it is not clear whether pieces, rows or money are summed up")
@@ -147,9 +150,14 @@ class SumPlanner:
             return [Measure(thing, "COUNT")]
         if not asked.deal:
             raise Unclear("it is not clear what is counted")
+        if thing is not None and (is_buyer(thing) or is_seller(thing)):
+            return self._of_people(thing)
+        if asked.thing is not None and asked.deal_place == asked.thing.place + len(asked.thing.words.split()):
+            raise Unclear(f"it is not clear what {asked.thing.words} {asked.deal}")  # `how many shops sold tea`
         found = []
         for table in self.schema.tables:
-            if not is_deal(table) or (thing is not None and not self._ways_of(table).reaches(thing.name)):
+            # A line sells a track, and no album.
+            if not is_deal(table) or (thing is not None and not self._has_key(table, thing)):
                 continue
             pieces = pieces_of(table, self.keys)
             if pieces is not None and asked.often:
@@ -160,10 +168,33 @@ class SumPlanner:
         # A line of an order says how many; the order itself knows no pieces.
         return [each for each in found if each.factors] or found
 
+    def _of_people(self, people: Table) -> list[Measure]:
+        """Return the number of those who bought or sold, each counted once."""
+        asked = self.asked
+        if (
+            is_buyer(people) != (asked.deal == "buy")
+            or asked.top
+            or asked.group
+            or asked.units
+            or len(people.key) != 1
+        ):
+            raise Unclear(f"it is not clear what the number of {people.name} is of")
+        key = people.by_name[people.key[0].lower()]
+        facts = [
+            table for table in self.schema.tables if is_deal(table) and self._ways_of(table).reaches(people.name)
+        ]
+        return [Measure(fact, "DISTINCT", (key,)) for fact in facts]
+
+    def _has_key(self, table: Table, other: Table) -> bool:
+        return any((key.table, key.other) == (table.name, other.name) for key in self.keys)
+
     def _of_money(self) -> list[Measure]:
         asked = self.asked
         tables = [table for table in self.schema.tables if is_payment(table)] if asked.deal == "pay" else []
         tables = tables or [table for table in self.schema.tables if is_deal(table)]
+        if asked.deal not in _BUYING:
+            # What was purchased is no revenue.
+            tables = [table for table in tables if {"purchase", "purchases"}.isdisjoint(words_of_name(table.name))]
         found: list[Measure] = []
         for table in tables:
             measure = money_of(table, self.schema, self.keys)
@@ -173,7 +204,11 @@ class SumPlanner:
 
     def _mean_of(self, total: Measure) -> Measure:
         """Return the mean of whole sales: where a row is a line of one, the sum by the number of sales."""
-        heads = [key for key in self.keys if key.table == total.fact.name and is_deal(self.schema.by_name[key.other.lower()])]
+        heads = [
+            key
+            for key in self.keys
+            if key.table == total.fact.name and is_deal(self.schema.by_name[key.other.lower()])
+        ]
         if not heads:
             return Measure(total.fact, "AVG", total.factors, total.discount)
         if len(heads) > 1:
@@ -259,6 +294,8 @@ class SumPlanner:
                 plan.ways.to(reached[0])
                 plan.conditions += [(column, "=", quote_text(value)) for column, value in pair[reached[0]]]
             else:
+                if any(other is not each and set(other.link.values) & set(each.link.values) for other in said):
+                    raise Unclear(f"it is not clear whether “{each.link.words}” and another value hold at once")
                 column = self._column_of(plan, each)
                 if column is None:
                     return False
@@ -278,13 +315,13 @@ class SumPlanner:
             if len(own) > 1:
                 raise Unclear(f"“{words}” may be {' or '.join(each.name for each in own)} of {said.beside.name}")
             # Of the thing itself, or of what it belongs to: the genre of jazz tracks.
-            return own[0] if own else self._ways_of(said.beside).nearest(columns, words)
+            return own[0] if own else _of_value(self._ways_of(said.beside), columns, words)
         if said.is_bought and isinstance(plan.group, Table):
             columns = [each for each in columns if each.table != plan.group.name] or columns
         if asked.thing is not None and not asked.deal:
             # `how many albums does Iron Maiden have` asks for no album of that name.
             columns = [each for each in columns if each not in names_of(plan.measure.fact)] or columns
-        return plan.ways.nearest(columns, words)
+        return _of_value(plan.ways, columns, words)
 
     def _add_time(self, plan: SumPlan, said: Said) -> None:
         """Add the condition of a year, a month or a day, on the days of the rows, or of what they belong to."""
@@ -315,12 +352,33 @@ class SumPlanner:
         tables = [plan.group] if isinstance(plan.group, Table) else []
         tables += [*asked.mentions, *(self._table(column) for column, _, _ in plan.conditions)]
         buyers, sellers = list(filter(is_buyer, tables)), list(filter(is_seller, tables))
-        if asked.deal in ("buy", "spend") and not buyers and (asked.deal == "spend" or asked.thing is None or sellers):
+        if (
+            asked.deal in ("buy", "spend")
+            and not buyers
+            and (asked.deal == "spend" or asked.thing is None or sellers)
+        ):
             raise Unclear("it does not say who bought")
+        is_by_buyers = any(plan.ways.reaches(table.name) and is_buyer(table) for table in self.schema.tables)
+        if asked.deal == "pay" and not buyers and (is_by_buyers or not is_payment(plan.measure.fact)):
+            raise Unclear("it does not say who paid")
+        if asked.serves == "close" and isinstance(plan.group, Table) and len(plan.ways.to(plan.group.name)) > 1:
+            raise Unclear(f"no key tells which rows of {plan.measure.fact.name} each of {plan.group.name} handled")
         if asked.deal in ("sell", "earn") and any(table is plan.group for table in buyers):
             raise Unclear("it is not clear what customers sold")
         if asked.serves and any(table is plan.group for table in buyers) and asked.thing is None and not asked.money:
             raise Unclear("it is not clear what was counted")
+
+    def _check_undone(self, plan: SumPlan) -> None:
+        """Raise Unclear where sales that were cancelled or returned would be summed up with the others."""
+        if plan.is_list or (self.asked.thing is not None and not self.asked.deal):
+            return
+        for table in self.schema.tables:
+            if not (plan.ways.reaches(table.name) and (is_deal(table) or is_payment(table))):
+                continue
+            for column in table.columns:
+                undone = [value for value in column.values if value.lower() in UNDONE]
+                if undone and not any(each is column for each, _, _ in plan.conditions):
+                    raise Unclear(f"the rows of {table.name} hold some whose {column.name} is {undone[0]}, too")
 
     def _ways_of(self, fact: Table) -> Ways:
         if fact.name not in self._ways:
@@ -352,12 +410,27 @@ def _keys_of(schema: Schema) -> tuple[ForeignKey, ...]:
 def _as_spelt(key: ForeignKey, schema: Schema) -> ForeignKey:
     """Return a key with names as its tables spell them: SQLite keeps those of the reference as they were written."""
     table, other = schema.by_name[key.table.lower()], schema.by_name[key.other.lower()]
-    spell: Callable[[Table, str], str] = lambda each, name: each.by_name[name.lower()].name if name.lower() in each.by_name else name
+
+    def spell(each: Table, name: str) -> str:
+        return each.by_name[name.lower()].name if name.lower() in each.by_name else name
+
     return ForeignKey(table.name, spell(table, key.column), other.name, spell(other, key.other_column))
 
 
 def _tells(column: Column) -> bool:
     return BOOKKEEPING.isdisjoint(words_of_name(column.name))
+
+
+def _of_value(ways: Ways, columns: Sequence[Column], words: str) -> Column | None:
+    """Return the column that a value stands in; of several with one name, `city`, the nearest.
+
+    Raises Unclear where it is a value of different kinds: an artist and a track of that name.
+    """
+    reached = [column for column in columns if ways.reaches(column.table)]
+    kinds = {words_of_name(column.name)[-1] for column in reached}
+    if len(reached) > 1 and (len(kinds) > 1 or kinds & {"name", "title"}):
+        raise Unclear(f"“{words}” stands in {' and '.join(f'{each.table}.{each.name}' for each in reached)}")
+    return ways.nearest(reached, words)
 
 
 def _person(first: Said, last: Said) -> dict[str, list[tuple[Column, str]]]:

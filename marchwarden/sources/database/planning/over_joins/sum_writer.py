@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marchwarden.sources.database.planning.over_joins.sum_planning import SumPlan
 from marchwarden.sources.database.planning.statement_writer import MOST_TIES, write_name
-from marchwarden.sources.database.schema import Column, ForeignKey, Table
+from marchwarden.sources.database.schema import Column, ForeignKey, Table, words_of_name
 
 # Decimals of a sum: binary fractions add up to 39.620000000000005. A guess: no price has more.
 _DECIMALS = 4
@@ -23,19 +23,20 @@ class _Writer:
     def write(self) -> str:
         plan = self.plan
         number = self._number()
+        told = self._told(number)
         rows = f" FROM {self._name(plan.measure.fact.name)}{self.joins}"
         conditions = [self._condition(*each) for each in plan.conditions]
         if isinstance(plan.group, Column):
             conditions.append(f"{self._column(plan.group)} IS NOT NULL")
         rows += f" WHERE {' AND '.join(conditions)}" if conditions else ""
         if plan.group is None:
-            return f"SELECT {number}{rows}"
+            return f"SELECT {told}{rows}"
         shown = [self._column(each) for each in plan.shown]
         key = [] if isinstance(plan.group, Column) else [self._pair(plan.group.name, plan.group.key[0])]
         rows += f" GROUP BY {', '.join((*key, *shown))}"
         if plan.is_list:
             return f"SELECT {', '.join(shown)}{rows}"
-        head = f"SELECT {', '.join((*shown, number))}"
+        head = f"SELECT {', '.join((*shown, told))}"
         if plan.top is None:
             return f"{head}{rows} ORDER BY {number} DESC"
         order = f"ORDER BY {number}{' DESC' if plan.top[0] == 'DESC' else ''}"
@@ -43,10 +44,21 @@ class _Writer:
             return f"{head}{rows} {order} LIMIT {plan.top[1]}"
         return f"{head}{rows} HAVING {number} = (SELECT {number}{rows} {order} LIMIT 1) LIMIT {MOST_TIES}"
 
+    def _told(self, number: str) -> str:
+        """Return the number with a name where words can't be made from the statement alone."""
+        measure = self.plan.measure
+        if measure.function == "PER" and measure.per is not None:
+            return f'{number} AS "average for each {" ".join(words_of_name(measure.per.name))}"'
+        if measure.function == "COUNT" and self.joins:
+            return f'{number} AS "number of {" ".join(words_of_name(measure.fact.name))}"'
+        return number
+
     def _number(self) -> str:
         measure = self.plan.measure
         if measure.function == "COUNT":
             return "COUNT(*)"
+        if measure.function == "DISTINCT":
+            return f"COUNT(DISTINCT {self._column(measure.factors[0])})"
         product = " * ".join(self._column(each) for each in measure.factors)
         if measure.discount is not None:
             product += f" * (1 - {self._column(measure.discount)})"
