@@ -13,7 +13,8 @@ from marchwarden.sources.database.planning.question_words import CUES, Phrase
 _PHRASES: dict[Phrase, str] = {
     Phrase("deal", "sell"): "sell, sells, sold, selling",
     Phrase("deal", "buy"): "buy, buys, bought, buying, purchase, purchases, purchased, order, ordered",
-    Phrase("deal", "earn"): "earn, earns, earned, bring in, brings in, brought in, generate, generates, generated, "
+    Phrase("deal", "gain"): "earn, earns, earned",
+    Phrase("deal", "earn"): "bring in, brings in, brought in, generate, generates, generated, "
     "take in, took in",
     Phrase("deal", "spend"): "spend, spends, spent",
     Phrase("deal", "pay"): "pay, pays, paid",

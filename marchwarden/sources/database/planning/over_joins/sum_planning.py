@@ -87,6 +87,10 @@ class SumPlanner:
             raise Unclear("it is not clear who is asked for")
         if asked.form == "which" and not asked.top and not asked.deal:
             raise Unclear("it does not say what is summed up")
+        group_end = asked.group.place + len(asked.group.words.split()) if asked.group else -1
+        if asked.deal == "gain" and (asked.form == "which" or group_end == asked.deal_place):
+            # A shipper earns its fees, and an employee a salary.
+            raise Unclear("it is not clear what was earned")
         if asked.top and asked.is_every:
             raise Unclear("it is not clear whether each group or the highest is asked for")
         if asked.form == "many" and (asked.money or asked.measure):
@@ -99,7 +103,7 @@ class SumPlanner:
     def _measures(self) -> list[Measure]:
         """Return the numbers that the question may mean, one for each table that has one."""
         asked = self.asked
-        counts = asked.thing is not None or asked.form == "many" or asked.often
+        counts = asked.thing is not None or asked.form == "many" or asked.often or asked.units
         if asked.often and (asked.thing is not None or asked.money or asked.top is None or not asked.deal):
             raise Unclear("it is not clear how often what happened")
         if counts and asked.money:
@@ -112,7 +116,9 @@ class SumPlanner:
             return [Measure(table, "COUNT") for table in self.schema.tables if is_deal(table)]
         if asked.deal == "buy" and not asked.money:
             raise Unclear("it is not clear whether pieces or money are summed up")
-        is_money = asked.money or asked.deal in ("earn", "spend", "pay") or (asked.form == "much" and asked.deal)
+        is_money = (
+            asked.money or asked.deal in ("earn", "gain", "spend", "pay") or (asked.form == "much" and asked.deal)
+        )
         if not is_money:
             raise Unclear("it is not clear whether pieces, rows or money are summed up")
         if asked.function == "AVG" and asked.money != "each":
@@ -133,7 +139,7 @@ class SumPlanner:
         keys = {(key.table, key.column) for key in self.keys}
         if any((each.table, each.name) in keys or each.name in self._table(each).key for each in found):
             raise Unclear(f"{link.words} is a key, which has no sum")
-        if asked.function != "AVG" and any(map(is_of_one_row, found)):
+        if asked.function != "AVG" and any(is_of_one_row(each) or each.span for each in found):
             raise Unclear(f"it is not clear what the sum of {link.words} would be")
         return [Measure(self._table(each), asked.function or "SUM", (each,)) for each in found]
 
@@ -142,7 +148,7 @@ class SumPlanner:
         if asked.function == "AVG":
             raise Unclear("it is not clear what the average is taken over")
         thing = asked.thing.tables[0] if asked.thing is not None else None
-        if asked.deal in ("earn", "spend", "pay"):
+        if asked.deal in ("earn", "gain", "spend", "pay"):
             raise Unclear("it is not clear whether money or rows are counted")
         if thing is not None and (is_deal(thing) or not asked.deal):
             if asked.units:
@@ -246,14 +252,15 @@ class SumPlanner:
             if len(people) != 1:
                 raise Unclear("it is not clear who is asked for")
             plan.group = people[0]
-        elif link.tables and (not link.columns or self._is_key_like(link)):
-            table = link.tables[0]
-            if not plan.ways.reaches(table.name):
+        elif link.tables and not self._reached(plan, link.columns):
+            if not plan.ways.reaches(link.tables[0].name):
                 return False
-            plan.group = table
+            plan.group = link.tables[0]
         else:
-            column = plan.ways.nearest(link.columns, link.words) if link.is_exact else None
-            column = column or plan.ways.nearest([*link.columns, *link.in_part], link.words)
+            if link.tables and plan.ways.reaches(link.tables[0].name):
+                raise Unclear(f"“{link.words}” may be {link.tables[0].name} or a column of that name")
+            exact = self._reached(plan, link.columns) if link.is_exact else []
+            column = plan.ways.nearest(exact or self._reached(plan, [*link.columns, *link.in_part]), link.words)
             if column is None:
                 return False
             if column.is_number or column.is_time:
@@ -269,13 +276,16 @@ class SumPlanner:
         plan.is_list = asked.form == "which" and asked.top is None
         return True
 
-    def _is_key_like(self, link: Link) -> bool:
-        """Return whether the columns that have a table's name are only its keys or its own names."""
-        return all(
-            column.table == link.tables[0].name
-            or any((key.table, key.column) == (column.table, column.name) for key in self.keys)
-            for column in link.columns
-        )
+    def _reached(self, plan: SumPlan, columns: Sequence[Column]) -> list[Column]:
+        """Return the columns that a way leads to, and that are no keys and no names of a table's own rows."""
+        keys = {(key.table, key.column) for key in self.keys}
+        return [
+            column
+            for column in columns
+            if plan.ways.reaches(column.table)
+            and (column.table, column.name) not in keys
+            and column.name not in self._table(column).key
+        ]
 
     def _add_conditions(self, plan: SumPlan) -> bool:
         """Add the conditions. Return False where no key leads to one."""
@@ -363,7 +373,7 @@ class SumPlanner:
             raise Unclear("it does not say who paid")
         if asked.serves == "close" and isinstance(plan.group, Table) and len(plan.ways.to(plan.group.name)) > 1:
             raise Unclear(f"no key tells which rows of {plan.measure.fact.name} each of {plan.group.name} handled")
-        if asked.deal in ("sell", "earn") and any(table is plan.group for table in buyers):
+        if asked.deal in ("sell", "earn", "gain") and any(table is plan.group for table in buyers):
             raise Unclear("it is not clear what customers sold")
         if asked.serves and any(table is plan.group for table in buyers) and asked.thing is None and not asked.money:
             raise Unclear("it is not clear what was counted")

@@ -46,7 +46,7 @@ class Asked:
     money: str = ""
     """`all` where a noun for money is said, `each` where it is the money of one sale."""
     deal: str = ""
-    """`sell`, `buy`, `earn`, `spend` or `pay`."""
+    """`sell`, `buy`, `earn` (bring in money), `gain` (earn it), `spend` or `pay`."""
     deal_place: int = -1
     """Number of the first word of that verb in the question."""
     serves: str = ""
@@ -196,6 +196,8 @@ class SumReader:
         is_told = self.asked.group is not None or (self.asked.is_who and (self.asked.deal or self.asked.serves))
         if not is_told:
             self.expects = "group"  # `the top 5 customers`
+        elif (following := self._next()) is not None and following.kind == "value":
+            self.asked.units = True  # `sold the most tea`
         elif self._next_cue() not in ("money", "deal", "often", "in", "aggregate", "") and not self.asked.often:
             self.expects = "thing"  # `the most orders`
 
