@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from datetime import date
 
 from marchwarden.sources.database.planning.draft import Unclear
+from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
 from marchwarden.sources.database.planning.over_joins.join_planner import plan_over_joins
-from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
+from marchwarden.sources.database.planning.over_joins.sum_planning import NotJoined
+from marchwarden.sources.database.planning.question_links import (
+    NotLinked,
+    SchemaNames,
+    link_question,
+    tokens_of,
+)
 from marchwarden.sources.database.planning.question_reader import check_deeds, read_question
 from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
@@ -50,9 +57,13 @@ def _plan_sums(
         return plan_over_joins(question, schema, dialect, today)
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
+    except NotJoined:
+        return not_planned
     except Unclear as error:
-        # Where each word is a part of a sum, what is unclear about the sum says more.
-        return NotPlanned(str(error)) if not_planned.is_unlinked else not_planned
+        # Where a question speaks of sales, what is unclear about the sum says more.
+        cues = [DEAL_CUES[word].cue for token in tokens_of(question) if (word := (token.lower,)) in DEAL_CUES]
+        says_more = not_planned.is_unlinked or "deal" in cues or "money" in cues
+        return NotPlanned(str(error)) if says_more else not_planned
 
 
 def _plan_by_words(question: str, schema: Schema, dialect: str, today: date | None) -> str | NotPlanned:

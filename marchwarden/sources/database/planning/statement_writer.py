@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.sources.database.planning.draft import Condition, Draft, Unclear, is_name, is_number
+from marchwarden.sources.database.planning.draft import (
+    Condition,
+    Draft,
+    Unclear,
+    is_name,
+    is_number,
+    names_of,
+    parts_of_name,
+)
 from marchwarden.sources.database.planning.joins import find_keys, join_path
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table
 
@@ -72,14 +80,15 @@ class StatementWriter:
         select, grouped = list(query.select), []
         if isinstance(group, Table):
             key = group.key[0] if len(group.key) == 1 else None
-            names = [column for column in group.columns if is_name(column)]
+            names = [column for column in names_of(group) if is_name(column)]
+            names = names or parts_of_name(group)
             if not key:
                 raise Unclear(f"the rows of {group.name} have no key to group by")
             grouped = [group.by_name[key.lower()]]
             if not any(column for column, name in select if not name):
-                if len(names) != 1:
+                if len(names) != 1 and names != parts_of_name(group):
                     raise Unclear(f"it is not clear how to name each {group.name}")
-                select.insert(0, (names[0], ""))
+                select[:0] = [(column, "") for column in names]
         elif group is not None:
             grouped = [group]
             if not any(column is group for column, _ in select) and query.having is None and query.limit is None:

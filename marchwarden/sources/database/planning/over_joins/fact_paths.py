@@ -38,9 +38,9 @@ class Ways:
         """Return the only way to a table. Raises Unclear where there are several."""
         found = self._found[table]
         if len(found) > 1:
-            told = " or ".join(dict.fromkeys(way[0].column for way in found))
-            if " or " not in told:
-                told = " or ".join(dict.fromkeys(way[-1].table for way in found))
+            # The first keys that differ: a way that ends earlier would lead to the table earlier.
+            differ = next(keys for keys in zip(*found, strict=False) if len(set(keys)) > 1)
+            told = " or ".join(sorted({key.column for key in differ}))
             raise Unclear(f"{self.fact.name} leads to {table} in several ways, by {told}")
         return found[0]
 

@@ -50,6 +50,10 @@ class SumPlan:
     """True where only the names are asked for, and no number."""
 
 
+class NotJoined(Unclear):
+    """No rows lead to all that a question names."""
+
+
 class SumPlanner:
     def __init__(self, asked: Asked, schema: Schema) -> None:
         self.asked, self.schema = asked, schema
@@ -71,15 +75,14 @@ class SumPlanner:
             plans = heads if len(heads) == 1 and is_of_sales else plans
         if len(plans) != 1:
             told = " or ".join(dict.fromkeys(plan.measure.fact.name for plan in plans))
-            raise Unclear(f"it may be summed up over the rows of {told}" if told else self._nothing())
+            if not told:
+                raise NotJoined("no table joins what is summed up with all that the question names")
+            raise Unclear(f"it may be summed up over the rows of {told}")
         plan = plans[0]
         plan.top = self.asked.top
         self._check_roles(plan)
         self._check_undone(plan)
         return plan
-
-    def _nothing(self) -> str:
-        return "no table joins what is summed up with all that the question names"
 
     def _check_asked(self) -> None:
         asked = self.asked
