@@ -109,6 +109,7 @@ def answer(question: str, tea: tuple[sqlite3.Connection, Schema]) -> list[tuple[
         ("How many customers ordered Sencha?", [(2,)]),
         ("Which employee sold the most Assam?", [("Nora", "Falk", 16)]),
         ("How many orders did we get last month?", [(2,)]),
+        ("How many products are there in each category?", [("Tea", 2), ("Cups", 1)]),
         # a column that is named
         ("What is the average freight per employee?", [("Nora", "Falk", 6.0), ("Iven", "Moor", 2.0)]),
         # several conditions over joins

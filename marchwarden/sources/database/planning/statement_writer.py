@@ -81,12 +81,13 @@ class StatementWriter:
         if isinstance(group, Table):
             key = group.key[0] if len(group.key) == 1 else None
             names = [column for column in names_of(group) if is_name(column)]
-            names = names or parts_of_name(group)
+            parts = parts_of_name(group)
+            names = names or (parts if len(parts) == 2 else [])
             if not key:
                 raise Unclear(f"the rows of {group.name} have no key to group by")
             grouped = [group.by_name[key.lower()]]
             if not any(column for column, name in select if not name):
-                if len(names) != 1 and names != parts_of_name(group):
+                if not names or (len(names) > 1 and names != parts):
                     raise Unclear(f"it is not clear how to name each {group.name}")
                 select[:0] = [(column, "") for column in names]
         elif group is not None:
