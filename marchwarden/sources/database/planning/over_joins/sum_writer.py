@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from marchwarden.sources.database.planning.over_joins.sum_planning import SumPlan
 from marchwarden.sources.database.planning.statement_writer import MOST_TIES, write_name
 from marchwarden.sources.database.schema import Column, ForeignKey, Table, words_of_name
@@ -67,7 +69,10 @@ class _Writer:
             number = f"SUM({product}) * 1.0 / COUNT(DISTINCT {self._column(measure.per)})"
         else:
             number = f"{measure.function}({product})"
-        if measure.function == "SUM" and all("int" in each.type.lower() for each in measure.factors):
+        # SQLite keeps decimal numbers as binary fractions, whatever their type is called.
+        exact = r"int" if self.dialect == "sqlite" else r"int|num|dec"
+        numbers = [*measure.factors, *([measure.discount] if measure.discount else [])]
+        if measure.function == "SUM" and all(re.search(exact, each.type, re.IGNORECASE) for each in numbers):
             return number
         if self.dialect == "postgres":
             number = f"CAST({number} AS DECIMAL)"
