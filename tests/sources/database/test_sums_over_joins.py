@@ -110,7 +110,10 @@ def answer(question: str, tea: tuple[sqlite3.Connection, Schema]) -> list[tuple[
         ("Which employee sold the most Assam?", [("Nora", "Falk", 16)]),
         ("How many orders did we get last month?", [(2,)]),
         ("How many products are there in each category?", [("Tea", 2), ("Cups", 1)]),
+        ("Which customers from Berlin bought tea?", [("Alster Kontor",), ("Spree Stube",)]),
+        ("Which employee sold the most tea?", [("Nora", "Falk", 21)]),
         # a column that is named
+        ("What is the total freight by employee?", [("Nora", "Falk", 18.0), ("Iven", "Moor", 2.0)]),
         ("What is the average freight per employee?", [("Nora", "Falk", 6.0), ("Iven", "Moor", 2.0)]),
         # several conditions over joins
         ("Which customers from Berlin ordered Sencha?", [("Spree Stube",)]),
@@ -138,6 +141,9 @@ def test_a_sum_over_joins_is_planned(
         ("What are the total sales by country?", "Country of customers or country of employees"),
         ("Which customers from Berlin and Oslo spent the most?", "hold at once"),
         ("Which employee cancelled the most orders?", "cancelled"),
+        ("How many customers does each employee have?", "counted twice"),
+        ("How much did the customers of Nora Falk spend?", "spend"),
+        ("Which employee has the highest revenue per order?", "per"),
         ("How much did we sell last week?", "week"),
     ],
 )

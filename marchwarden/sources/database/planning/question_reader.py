@@ -121,6 +121,10 @@ def read_cue(state: QuestionState, link: Link) -> None:
     elif cue == "in" and link.words == "by" and state.sorts:
         state.orders, state.sorts = True, False
     elif cue == "in":
+        following = state.peek()
+        is_name = following is not None and following.kind in ("table", "column")
+        if link.words == "by" and is_name and any(name in ("SUM", "AVG") for _, name in state.query.select):
+            raise Unclear(f"it is not clear whether “{link.words}” asks for groups")  # `total stock by supplier`
         if link.words in ("from", "at", "on", "during", "by") and state.query.select:
             state.mode = "where"
     elif cue in ("like", "starts", "ends"):

@@ -299,7 +299,9 @@ class SumPlanner:
                 self._add_time(plan, each)
             elif said and (pair := _person(each, said[0])):
                 said.pop(0)
-                reached = [table for table in pair if plan.ways.reaches(table)]
+                # `customers of Nora Falk` are hers only where a key says so.
+                near = self._ways_of(each.beside) if each.beside else plan.ways
+                reached = [table for table in pair if plan.ways.reaches(table) and near.reaches(table)]
                 if not reached:
                     return False
                 if len(reached) > 1:

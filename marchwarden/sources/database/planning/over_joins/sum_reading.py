@@ -108,7 +108,7 @@ class SumReader:
         elif link.words == "by" and self.at < len(self.links) and self.links[self.at].kind == "value":
             pass  # `tracks by Iron Maiden`
         elif cue == "each" or (cue == "in" and link.words == "by"):
-            if asked.group is not None and asked.top is None:
+            if asked.group is not None and (asked.top is None or link.words != "by"):
                 raise Unclear(f"it is not clear what “{link.words}” adds to each {asked.group.words}")
             self.expects = "group" if asked.group is None else ""
             asked.is_every = asked.is_every or asked.group is None

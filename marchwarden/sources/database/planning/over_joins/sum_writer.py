@@ -35,7 +35,7 @@ class _Writer:
             return f"SELECT {told}{rows}"
         shown = [self._column(each) for each in plan.shown]
         key = [] if isinstance(plan.group, Column) else [self._pair(plan.group.name, plan.group.key[0])]
-        rows += f" GROUP BY {', '.join((*key, *shown))}"
+        rows += f" GROUP BY {', '.join(dict.fromkeys((*key, *shown)))}"
         if plan.is_list:
             return f"SELECT {', '.join(shown)}{rows}"
         head = f"SELECT {', '.join((*shown, told))}"
