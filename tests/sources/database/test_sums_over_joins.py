@@ -18,7 +18,7 @@ from marchwarden.sources.database.allow_list import check_statement
 from marchwarden.sources.database.planning.everyday.periods import Period, read_relative
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.rows_process import run_job
-from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.schema import Column, Schema, Table
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.stages.stage import StageRunner
 from marchwarden.trace.writer import TraceWriter
@@ -200,6 +200,33 @@ def test_files_are_joined_over_columns_that_name_their_keys(tmp_path: Path) -> N
     assert isinstance(planned, str), planned
     rows = run_job({**job, "do": "select", "statement": planned, "most_rows": 9, "most_bytes": 999})["rows"]
     assert rows == [["Ada Lemmer", "30"]]
+
+
+@pytest.mark.parametrize(("discount", "paid"), [("0.5", "15"), ("50", "discount of sales")])
+def test_a_discount_of_files_is_a_share_or_not_certain(tmp_path: Path, discount: str, paid: str) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "stores.csv").write_text("store_id,name\n1,North\n2,South\n")
+    (tmp_path / "sales.csv").write_text(f"sale_id,store_id,price,quantity,discount\n1,1,10,3,{discount}\n2,2,5,2,0\n")
+    job = {"engine": "files", "target": str(tmp_path), "seconds": 10}
+    schema = Schema.of(run_job({**job, "do": "describe", "most_values": 100}))
+    planned = plan_statement("Which store brings in the most money?", schema, "duckdb")
+    if isinstance(planned, NotPlanned):
+        assert paid in planned.reason
+        return
+    rows = run_job({**job, "do": "select", "statement": planned, "most_rows": 9, "most_bytes": 999})["rows"]
+    assert [(name, str(float(money)).removesuffix(".0")) for name, money in rows] == [("North", paid)]
+
+
+def test_a_nationality_is_any_name_of_its_country() -> None:
+    columns = (
+        Column("customer", "id", "INTEGER"),
+        Column("customer", "country", "TEXT", ("USA", "Czechia"), complete=True),
+    )
+    schema = Schema((Table("customer", columns, ("id",)),))
+    for adjective, country in (("American", "USA"), ("Czech", "Czechia")):
+        planned = plan_statement(f"How many {adjective} customers do we have?", schema)
+        assert planned == f"SELECT COUNT(*) FROM customer WHERE country = '{country}'"
+    assert isinstance(plan_statement("How many Danish customers do we have?", schema), NotPlanned)
 
 
 @pytest.mark.parametrize(
