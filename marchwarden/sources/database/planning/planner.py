@@ -43,18 +43,21 @@ def plan_statement(
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
     # Where the name of the table says what its rows are, whatever else a question says has to be read, too.
     if len(schema.tables) == 1 and (has_sums(schema.tables[0]) or not names_rows(schema.tables[0])):
-        return plan_over_table(question, schema, dialect) or _plan_by_words(question, schema, dialect, today)
-    planned = _plan_by_words(question, schema, dialect, today)
+        return plan_over_table(question, schema, dialect) or _plan_by_words(
+            question, SchemaNames(schema, question, today), schema, dialect
+        )
+    names = SchemaNames(schema, question, today)
+    planned = _plan_by_words(question, names, schema, dialect)
     if isinstance(planned, NotPlanned):
-        return plan_over_table(question, schema, dialect) or _plan_sums(question, schema, dialect, today, planned)
+        return plan_over_table(question, schema, dialect) or _plan_sums(question, names, schema, dialect, planned)
     return planned
 
 
 def _plan_sums(
-    question: str, schema: Schema, dialect: str, today: date | None, not_planned: NotPlanned
+    question: str, names: SchemaNames, schema: Schema, dialect: str, not_planned: NotPlanned
 ) -> str | NotPlanned:
     try:
-        return plan_over_joins(question, schema, dialect, today)
+        return plan_over_joins(question, names, schema, dialect)
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
     except NotJoined:
@@ -66,9 +69,9 @@ def _plan_sums(
         return NotPlanned(str(error)) if says_more else not_planned
 
 
-def _plan_by_words(question: str, schema: Schema, dialect: str, today: date | None) -> str | NotPlanned:
+def _plan_by_words(question: str, names: SchemaNames, schema: Schema, dialect: str) -> str | NotPlanned:
     try:
-        links = link_question(question, SchemaNames(schema, question, today))
+        links = link_question(question, names)
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it", is_unlinked=True)
     try:

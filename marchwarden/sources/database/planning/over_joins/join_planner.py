@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from marchwarden.sources.database.planning.over_joins.deal_words import ALL_CUES
 from marchwarden.sources.database.planning.over_joins.sum_planning import SumPlanner
 from marchwarden.sources.database.planning.over_joins.sum_reading import read_parts
@@ -12,10 +10,10 @@ from marchwarden.sources.database.planning.question_links import SchemaNames, li
 from marchwarden.sources.database.schema import Schema
 
 
-def plan_over_joins(question: str, schema: Schema, dialect: str, today: date | None) -> str:
+def plan_over_joins(question: str, names: SchemaNames, schema: Schema, dialect: str) -> str:
     """Return the statement that answers a question.
 
     Raises NotLinked where a word names nothing, and Unclear where a part has no meaning in the tables, or two.
     """
-    links = link_question(question, SchemaNames(schema, question, today), ALL_CUES)
+    links = link_question(question, names, ALL_CUES)
     return write_sum(SumPlanner(read_parts(links, tokens_of(question)), schema).plan(), dialect)
