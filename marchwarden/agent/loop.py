@@ -130,7 +130,7 @@ class ResearchCall:
         """Answer the question. Time is counted from when the sources are ready."""
         await anyio.to_thread.run_sync(self.tools.prepare, self.tell.now, abandon_on_cancel=True)
         self.budget.start_clock()
-        self.tools.begin(self.request.question, self.stages)
+        self.tools.begin(self.request.question, self.stages, self.today)
         self._start()
         if self.origin.kept_program is not None:
             await asyncio.to_thread(self.store.put, self.origin.kept_program)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -33,10 +34,10 @@ def combine_tools(each: Sequence[Tools], choose: Callable[[str], Collection[int]
         for tools in each:
             tools.prepare(tell)
 
-    def begin(question: str, stages: Stages) -> None:
+    def begin(question: str, stages: Stages, today: date) -> None:
         search.question = question
         for tools in each:
-            tools.begin(question, stages)
+            tools.begin(question, stages, today)
 
     indexes = [tools.citations for tools in each if tools.citations]
     return Tools(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, cast, get_args
 
@@ -116,7 +117,7 @@ class RecordedSearch:
             )
             self._outcomes.setdefault(each.query, outcome)
 
-    def begin(self, question: str, stages: Stages) -> None:
+    def begin(self, question: str, stages: Stages, today: date) -> None:
         self._stages = stages
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:

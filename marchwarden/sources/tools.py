@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from marchwarden.contract import SourceFilter
@@ -80,7 +81,7 @@ class Tools:
     """Return the normalised address of a hit; None for one that this fetcher can't read."""
     prepare: Callable[[Callable[[str], None]], None] = lambda tell: None
     """Prepare the first search before a call's time begins to run. Blocks; `tell` receives the progress."""
-    begin: Callable[[str, Stages], None] = lambda question, stages: None
+    begin: Callable[[str, Stages, date], None] = lambda question, stages, today: None
     """Take the whole question of a call, and the runner of its stages, before the first search."""
     citations: CitationIndex | None = None
     """Index of which works cite which; None where no source has one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import date
 from pathlib import Path
 
 import httpx
@@ -48,7 +49,7 @@ async def test_the_question_of_a_call_chooses_the_sources_and_the_language_for_a
     writer = TraceWriter(tmp_path, str(uuid.uuid4()))
     await tools.search.search("free original pointer realloc", max_results=1, source_filter=EVERYTHING)
     question = "Wie heißt die Hauptstadt von Utah?"
-    tools.begin(question, StageRunner(None, Budget(Constraints(), 10), writer))
+    tools.begin(question, StageRunner(None, Budget(Constraints(), 10), writer), date(2026, 1, 15))
     await tools.search.search("Utah", max_results=1, source_filter=EVERYTHING)
     writer.close()
     assert chosen_by == ["free original pointer realloc", question]

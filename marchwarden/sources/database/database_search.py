@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -184,13 +184,15 @@ class DatabaseSearch:
         self._reader = reader
         self._question: str | None = None
         self._stages: Stages | None = None
+        self._today: date | None = None
         self._written: dict[str, SearchHit | Failure] = {}
         """Results of the model by question, since each query of a call is for the same question."""
         self._writing = Lock()
 
-    def begin(self, question: str, stages: Stages) -> None:
-        """Take the question as it was asked: a query of keywords lacks the words that say what is to be counted."""
-        self._question, self._stages = question, stages
+    def begin(self, question: str, stages: Stages, today: date) -> None:
+        """Take the question as it was asked, and its day: a query of keywords lacks the words that say what is to be
+        counted."""
+        self._question, self._stages, self._today = question, stages, today
 
     async def search(self, query: str, *, max_results: int, source_filter: SourceFilter) -> SearchOutcome:
         """Return the planned statement as a hit; a failure where none is certain enough, with what there is."""
@@ -221,7 +223,8 @@ class DatabaseSearch:
         schema = await self._reader.schema()
         if isinstance(schema, Failure):
             return schema
-        plan = partial(plan_statement, question, schema, dialect_of(self._reader.database))
+        dialect = dialect_of(self._reader.database)
+        plan = partial(plan_statement, question, schema, dialect, today=self._today)
         planned = await to_thread.run_sync(plan)
         if isinstance(planned, NotPlanned):
             tables = [table.name for table in schema.tables]

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from marchwarden.sources.database.schema import KEY_ENDINGS, is_secret, words_of_name
-from marchwarden.sources.database.text_values import quoted, text_values
+from marchwarden.sources.database.text_values import quoted, span_of, text_values
 
 # Memory of the tables and of a statement. A guess: several million rows of a statistical table.
 _MEMORY = "1GB"
@@ -79,6 +79,8 @@ class DuckdbReader:
                 told: dict[str, Any] = {"name": column, "type": kind}
                 if kind == "VARCHAR" and not is_secret(column):
                     told.update(text_values(ask, name, column, most_values))
+                elif not is_secret(column):
+                    told.update(span_of(ask, name, column))
                 columns.append(told)
             tables.append({"name": name, "columns": columns, "key": self._key(name)})
         return {"tables": tables, "keys": self._foreign_keys()}

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from marchwarden.sources.database.schema import Refused, is_secret
-from marchwarden.sources.database.text_values import text_values
+from marchwarden.sources.database.text_values import span_of, text_values
 
 # The planner's units, in which reading one page of 8 kB is 1: about a minute of one core. A guess.
 _MAX_COST = 5_000_000.0
@@ -105,6 +105,8 @@ class PostgresReader:
                 each: dict[str, Any] = {"name": column, "type": kind, "comment": told or ""}
                 if kind.startswith(("text", "character")) and not is_secret(column):
                     each.update(text_values(self._connection.execute, name, column, most_values))
+                elif not is_secret(column):
+                    each.update(span_of(self._connection.execute, name, column))
                 columns.append(each)
             tables.append({"name": name, "columns": columns, "key": self._key(number), "comment": comment or ""})
         return {"tables": tables, "keys": self._foreign_keys()}

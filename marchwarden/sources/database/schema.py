@@ -50,6 +50,8 @@ class Column:
     complete: bool = False
     """True where `values` are all that there are."""
     comment: str = ""
+    span: tuple[float, float] | None = None
+    """Least and greatest number; known of discounts only."""
 
     @property
     def is_number(self) -> bool:
@@ -120,6 +122,7 @@ class Schema:
                         tuple(each.get("values", ())),
                         bool(each.get("complete")),
                         each.get("comment") or "",
+                        tuple(each["span"]) if each.get("span") else None,
                     )
                 )
             tables.append(Table(table["name"], tuple(columns), tuple(table["key"]), table.get("comment") or ""))

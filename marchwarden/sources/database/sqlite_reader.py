@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from marchwarden.sources.database.schema import is_secret
-from marchwarden.sources.database.text_values import quoted, text_values
+from marchwarden.sources.database.text_values import quoted, span_of, text_values
 
 # Instructions of SQLite's machine between two looks at the clock.
 _STEPS = 10_000
@@ -94,6 +94,7 @@ class SqliteReader:
                     # A column of SQLite may hold values of any type.
                     texts = "typeof({0}) = 'text' AND "
                     column.update(text_values(ask, name, column["name"], most_values, where=texts))
+                    column.update(span_of(ask, name, column["name"]))
             tables.append({"name": name, "columns": columns, "key": [each[1] for each in info if each[5]]})
             for key in ask(f"PRAGMA foreign_key_list({quoted(name)})").fetchall():
                 keys.append([name, key[3], key[2], key[4] or _first_key(ask, key[2])])

@@ -99,9 +99,11 @@ def _select(tree: exp.Select) -> str:
     if where := tree.args.get("where"):
         said += f" where {_words_of(where.this)}"
     if group := tree.args.get("group"):
-        said += f" for each {' and '.join(_words_of(each) for each in group.expressions)}"
+        # The names of a group stand beside its key, and are said already.
+        keys = [each for each in group.expressions if each not in tree.expressions] or group.expressions
+        said += f" for each {' and '.join(map(_words_of, keys))}"
     if having := tree.args.get("having"):
-        said += f" having {_words_of(having.this)}"
+        said += f" with {best}" if (best := _best(having.this)) else f" having {_words_of(having.this)}"
     if order := tree.args.get("order"):
         by = [
             _words_of(each.this) + (", highest first" if each.args.get("desc") else "") for each in order.expressions
@@ -111,6 +113,15 @@ def _select(tree: exp.Select) -> str:
         number = limit.expression.sql()
         said += f", first {number}" if tree.args.get("order") else f", at most {number} rows"
     return said
+
+
+def _best(node: exp.Expr) -> str:
+    """Return `the highest number` for a condition that a group has the highest number of all; else nothing."""
+    within = node.expression.this if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Subquery) else None
+    order = within.args.get("order") if isinstance(within, exp.Select) else None
+    if order is None or len(order.expressions) != 1 or order.expressions[0].this != node.this:
+        return ""
+    return f"the {'highest' if order.expressions[0].args.get('desc') else 'lowest'} {_words_of(node.this)}"
 
 
 def _words_of(node: exp.Expr) -> str:
@@ -149,7 +160,7 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_words_of(node.left)} {_COMPARISONS[type(node)]} {_words_of(node.right)}"
     if isinstance(node, exp.Between):
         return f"{_words_of(node.this)} is from {_words_of(node.args['low'])} to {_words_of(node.args['high'])}"
-    if isinstance(node, exp.Lower | exp.Upper | exp.Distinct | exp.Cast | exp.TryCast | exp.Replace):
+    if isinstance(node, exp.Round | exp.Lower | exp.Upper | exp.Distinct | exp.Cast | exp.TryCast | exp.Replace):
         return _words_of(node.this or node.expressions[0])
     if isinstance(node, exp.In) and node.args.get("query") is None:
         return f"{_words_of(node.this)} is one of {', '.join(_words_of(each) for each in node.expressions)}"

@@ -1,9 +1,11 @@
-"""Values of a text column, which questions may name; in SQL that SQLite, DuckDB and PostgreSQL share."""
+"""Values of a column, which questions may name or need; in SQL that SQLite, DuckDB and PostgreSQL share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from marchwarden.sources.database.schema import words_of_name
 
 # Characters of a value that questions may name. A guess.
 _MAX_CHARS = 60
@@ -22,6 +24,21 @@ def text_values(
     # Longer ones are values, too.
     complete = len(found) <= most and execute(f"SELECT 1 {texts} > {_MAX_CHARS} LIMIT 1").fetchone() is None
     return {"values": [value for (value,) in found[:most]], "complete": complete}
+
+
+def span_of(execute: Callable[[str], Any], table: str, column: str) -> dict[str, Any]:
+    """Return the least and greatest number of a column that is named after a discount; nothing for other columns.
+
+    A discount of 0.1 is a share of the price, and one of 10 may be percent or money.
+    """
+    if "discount" not in words_of_name(column):
+        return {}
+    name = quoted(column)
+    least, greatest = execute(f"SELECT MIN({name}), MAX({name}) FROM {quoted(table)}").fetchone()
+    try:
+        return {"span": [float(least), float(greatest)]}
+    except (TypeError, ValueError):
+        return {}  # no rows, or texts
 
 
 def quoted(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -46,7 +47,7 @@ class WikipediaSearch(ApiSearch):
         super().__init__(opening)
         self._language: str | None = None
 
-    def begin(self, question: str, stages: Stages) -> None:
+    def begin(self, question: str, stages: Stages, today: date) -> None:
         """Search in the language of the question: a query is often too short to tell."""
         self._language = guess_language(question)
 

@@ -56,13 +56,18 @@ def is_name(column: Column) -> bool:
 def names_of(table: Table) -> list[Column]:
     """Return the columns that name a row: its name or title, first and last name, or `product` of products."""
     found = [column for column in table.columns if is_name(column)]
+    parts = parts_of_name(table)
+    if len(parts) == 2 and all(words_of_name(column.name) == ["title"] for column in found):
+        return parts  # the title of a person is a job
     if found:
         return found
-    parts = [each for each in table.columns if words_of_name(each.name) in _PARTS_OF_NAME]
-    if len(parts) == 2:
-        return parts
     own = [stem_of(word) for word in words_of_name(table.name)][-1:]
     return [each for each in table.columns if own and [stem_of(word) for word in words_of_name(each.name)] == own]
+
+
+def parts_of_name(table: Table) -> list[Column]:
+    """Return the columns of parts of a person's name."""
+    return [each for each in table.columns if words_of_name(each.name) in _PARTS_OF_NAME]
 
 
 _PARTS_OF_NAME = (

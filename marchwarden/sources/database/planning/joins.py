@@ -31,6 +31,10 @@ def find_keys(schema: Schema) -> tuple[ForeignKey, ...]:
     return tuple(found)
 
 
+# Words of columns that hold an amount, and refer to nothing.
+_AMOUNTS = frozenset({"units", "quantity", "qty", "price", "amount", "total", "count"})
+
+
 def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | None:
     """Return the table and key that a column's name tells: `customer_id`, `countryCode`, `lost_in_battle`."""
     if table.key == (column,):
@@ -44,6 +48,8 @@ def _meant(table: Table, column: str, schema: Schema) -> tuple[Table, str] | Non
         named = [each for each in same if set(words_of_name(each.name)) & set(words_of_name(column)) - {"id"} - own]
         return (named[0], column) if len(named) == 1 else None
     words = words_of_name(column)
+    if not _AMOUNTS.isdisjoint(words):
+        return None  # `units_on_order` refers to no order
     candidates: list[tuple[int, Table, str]] = []
     for other in schema.tables:
         if other is table or len(other.key) != 1:

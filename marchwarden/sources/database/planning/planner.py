@@ -6,9 +6,18 @@ Precision comes first: every word of the question must be used, and whatever can
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from marchwarden.sources.database.planning.draft import Unclear
-from marchwarden.sources.database.planning.question_links import NotLinked, SchemaNames, link_question
+from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
+from marchwarden.sources.database.planning.over_joins.join_planner import plan_over_joins
+from marchwarden.sources.database.planning.over_joins.sum_planning import NotJoined
+from marchwarden.sources.database.planning.question_links import (
+    NotLinked,
+    SchemaNames,
+    link_question,
+    tokens_of,
+)
 from marchwarden.sources.database.planning.question_reader import check_deeds, read_question
 from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
@@ -18,27 +27,53 @@ from marchwarden.sources.database.schema import Schema
 @dataclass(frozen=True)
 class NotPlanned:
     reason: str
+    is_unlinked: bool = False
+    """True where a word names nothing in the tables."""
 
 
-def plan_statement(question: str, schema: Schema, dialect: str = "sqlite") -> str | NotPlanned:
-    """Return a statement that answers the whole question, or the reason why there is none."""
+def plan_statement(
+    question: str, schema: Schema, dialect: str = "sqlite", *, today: date | None = None
+) -> str | NotPlanned:
+    """Return a statement that answers the whole question, or the reason why there is none.
+
+    `today` is the day on which it is asked: without it, words such as `last month` are not read.
+    """
     if not schema.tables:
         return NotPlanned("it has no table that may be read")
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
     # Where the name of the table says what its rows are, whatever else a question says has to be read, too.
     if len(schema.tables) == 1 and (has_sums(schema.tables[0]) or not names_rows(schema.tables[0])):
-        return plan_over_table(question, schema, dialect) or _plan_by_words(question, schema, dialect)
-    planned = _plan_by_words(question, schema, dialect)
+        return plan_over_table(question, schema, dialect) or _plan_by_words(
+            question, SchemaNames(schema, question, today), schema, dialect
+        )
+    names = SchemaNames(schema, question, today)
+    planned = _plan_by_words(question, names, schema, dialect)
     if isinstance(planned, NotPlanned):
-        return plan_over_table(question, schema, dialect) or planned
+        return plan_over_table(question, schema, dialect) or _plan_sums(question, names, schema, dialect, planned)
     return planned
 
 
-def _plan_by_words(question: str, schema: Schema, dialect: str) -> str | NotPlanned:
+def _plan_sums(
+    question: str, names: SchemaNames, schema: Schema, dialect: str, not_planned: NotPlanned
+) -> str | NotPlanned:
     try:
-        links = link_question(question, SchemaNames(schema, question))
+        return plan_over_joins(question, names, schema, dialect)
     except NotLinked as error:
         return NotPlanned(f"“{error}” names nothing in it")
+    except NotJoined:
+        return not_planned
+    except Unclear as error:
+        # Where a question speaks of sales, what is unclear about the sum says more.
+        cues = [DEAL_CUES[word].cue for token in tokens_of(question) if (word := (token.lower,)) in DEAL_CUES]
+        says_more = not_planned.is_unlinked or "deal" in cues or "money" in cues
+        return NotPlanned(str(error)) if says_more else not_planned
+
+
+def _plan_by_words(question: str, names: SchemaNames, schema: Schema, dialect: str) -> str | NotPlanned:
+    try:
+        links = link_question(question, names)
+    except NotLinked as error:
+        return NotPlanned(f"“{error}” names nothing in it", is_unlinked=True)
     try:
         query = read_question(links, schema)
         check_deeds(question, query, schema)

@@ -6,10 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from marchwarden.sources.database.planning.everyday.periods import Period, read_period
+from marchwarden.sources.database.planning.everyday.nationalities import COUNTRIES
+from marchwarden.sources.database.planning.everyday.periods import Period, read_period, read_relative
 from marchwarden.sources.database.planning.everyday.word_relations import (
     is_plural,
     measured_columns,
@@ -95,7 +97,9 @@ _STOP_STEMS = frozenset(map(stem_of, FILLERS))
 class SchemaNames:
     """The names of a schema, and those of its values that a question may name, in the forms in which it says them."""
 
-    def __init__(self, schema: Schema, question: str) -> None:
+    def __init__(self, schema: Schema, question: str, today: date | None = None) -> None:
+        self.today = today
+        """Day on which the question is asked; None where words such as `last month` can't be read."""
         self.all_tables = schema.tables
         self.tables: dict[tuple[str, ...], list[Table]] = defaultdict(list)
         self.columns: dict[tuple[str, ...], list[Column]] = defaultdict(list)
@@ -104,7 +108,9 @@ class SchemaNames:
         self.forms: dict[tuple[str, ...], dict[Column, str | None]] = defaultdict(dict)
         """Values by the stems of their words; None where a column has several of the same stems."""
         # Most values begin as no word of the question does, and are passed over unread: a table may have 100,000.
-        begin = tuple({token.lower[:2] for token in tokens_within(question)})
+        asked = [token.lower for token in tokens_within(question)]
+        meant = (name for word in asked for name in COUNTRIES.get(word, ()))
+        begin = tuple({each[:2] for each in (*asked, *meant)})
         for table in schema.tables:
             for words in _variants(words_of_name(table.name)):
                 self.tables[words].append(table)
@@ -180,7 +186,7 @@ class NotLinked(Exception):
     """A word of the question is linked to nothing."""
 
 
-def link_question(question: str, names: SchemaNames) -> list[Link]:
+def link_question(question: str, names: SchemaNames, cues: Mapping[tuple[str, ...], Phrase] = CUES) -> list[Link]:
     """Return the links of a question in order. Raises NotLinked, with the word, where one has none."""
     tokens = tokens_of(question)
     if tokens and tokens[0].lower in _YES_OR_NO:
@@ -188,7 +194,7 @@ def link_question(question: str, names: SchemaNames) -> list[Link]:
     links: list[Link] = []
     place = 0
     while place < len(tokens):
-        found, length = _longest(tokens, place, names)
+        found, length = _longest(tokens, place, names, cues)
         if found is None:
             token = tokens[place]
             # `for us`, and not the US.
@@ -214,13 +220,21 @@ def _as_cue(link: Link, named: set[str]) -> Link:
     return link
 
 
-def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link | None, int]:
+def _longest(
+    tokens: list[Token], place: int, names: SchemaNames, cues: Mapping[tuple[str, ...], Phrase]
+) -> tuple[Link | None, int]:
     token = tokens[place]
     if token.kind == "comma":
         return Link("cue", ",", place, Phrase("comma")), 1
     if token.kind == "quoted":
         key = tuple(each.lower for each in tokens_of(token.text))
         return Link("text", token.text, place, values=dict(names.values.get(key, {}))), 1
+    if names.today and (relative := read_relative([each.text for each in tokens], place, names.today)):
+        meant, length = relative
+        words = " ".join(each.lower for each in tokens[place : place + length])
+        if isinstance(meant, int):
+            return Link("number", str(meant), place), length
+        return Link("period", words, place, period=meant), length
     period = read_period([each.text for each in tokens], place)
     if period and (token.kind == "number" or period[1] > 1):
         words = " ".join(each.text for each in tokens[place : place + period[1]])
@@ -231,15 +245,15 @@ def _longest(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link 
     candidates: list[tuple[int, int, Link]] = []
     for length in range(min(LONGEST_CUE, len(tokens) - place), 0, -1):
         key = tuple(each.lower for each in tokens[place : place + length])
-        if key in CUES:
-            if place == 0 and CUES[key].cue == "ask":
-                return Link("cue", " ".join(key), place, CUES[key]), length
-            candidates.append((length, 2, Link("cue", " ".join(key), place, CUES[key])))
+        if key in cues:
+            if place == 0 and cues[key].cue == "ask":
+                return Link("cue", " ".join(key), place, cues[key]), length
+            candidates.append((length, 2, Link("cue", " ".join(key), place, cues[key])))
             break
     if name := _name(tokens, place, names):
-        # `who joined first` means no first name.
+        # `who joined first` means no first name, and `per` no `quantity_per_unit`.
         phrase = CUES.get((token.lower,))
-        is_cue = phrase is not None and phrase.cue == "top" and bool(phrase.columns)
+        is_cue = phrase is not None and (phrase.cue == "each" or (phrase.cue == "top" and bool(phrase.columns)))
         if name[0].is_exact or name[1] > 1 or not is_cue:
             candidates.append((name[1], 3, name[0]))
     if value := _value(tokens, place, names):
@@ -319,6 +333,13 @@ def _value(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, i
             continue
         return Link("value", " ".join(each.text for each in run), place, columns=tuple(found), values=found), length
     word = tokens[place].lower
+    countries = {
+        column: value
+        for name in COUNTRIES.get(word, ())
+        for column, value in names.values.get(tuple(name.split()), {}).items()
+    }
+    if countries:
+        return Link("value", tokens[place].text, place, columns=tuple(countries), values=countries), 1
     if _is_name_like(tokens, place) and word.endswith("an"):
         # Asian, African, European: of a value of that name.
         for name in (word[:-1], word[:-2], word[:-3] + "y"):

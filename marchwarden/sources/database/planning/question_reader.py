@@ -121,6 +121,10 @@ def read_cue(state: QuestionState, link: Link) -> None:
     elif cue == "in" and link.words == "by" and state.sorts:
         state.orders, state.sorts = True, False
     elif cue == "in":
+        following = state.peek()
+        is_name = following is not None and following.kind in ("table", "column")
+        if link.words == "by" and is_name and any(name in ("SUM", "AVG") for _, name in state.query.select):
+            raise Unclear(f"it is not clear whether “{link.words}” asks for groups")  # `total stock by supplier`
         if link.words in ("from", "at", "on", "during", "by") and state.query.select:
             state.mode = "where"
     elif cue in ("like", "starts", "ends"):
@@ -169,6 +173,11 @@ def check_kinds(state: QuestionState) -> None:
     for column in (*compared, *summed):
         if not is_measure(column):
             raise Unclear(f"{column.name} of {column.table} holds no numbers")
+    if query.counted is not None and state.links[-1].words in ("have", "has", "had"):
+        own = [each for each in query.conditions if each.column in names_of(query.counted) and each.operator == "="]
+        if own:
+            # `how many albums does Iron Maiden have`: the name is not that of an album.
+            raise Unclear(f"it is not clear what {own[0].value} has to do with the rows of {query.counted.name}")
     counted = [column for column, name in query.select if name == "COUNT DISTINCT"]
     if any(each.column in counted for each in query.conditions):
         raise Unclear("it is not clear what is counted")

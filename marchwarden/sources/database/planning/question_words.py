@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 Cue: TypeAlias = Literal[
     "ask", "count", "distinct", "aggregate", "top", "common", "compare", "between", "average", "order", "descending",
     "ascending", "each", "not", "or", "both", "and", "comma", "where", "in", "like", "starts", "ends", "named",
-    "amount",
+    "amount", "deal", "money", "serve", "unit", "often",
 ]  # fmt: skip
 
 

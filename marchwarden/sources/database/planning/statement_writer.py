@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.sources.database.planning.draft import Condition, Draft, Unclear, is_name, is_number
-from marchwarden.sources.database.planning.joins import find_keys, join_path
+from marchwarden.sources.database.planning.draft import (
+    Condition,
+    Draft,
+    Unclear,
+    is_name,
+    is_number,
+    names_of,
+    parts_of_name,
+)
+from marchwarden.sources.database.planning.joins import Step, find_keys, join_path
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table
 
 # Rows that are told where several have the highest or lowest value. As many as of a spreadsheet's rows.
@@ -72,14 +80,16 @@ class StatementWriter:
         select, grouped = list(query.select), []
         if isinstance(group, Table):
             key = group.key[0] if len(group.key) == 1 else None
-            names = [column for column in group.columns if is_name(column)]
+            names = [column for column in names_of(group) if is_name(column)]
+            parts = parts_of_name(group)
+            names = names or (parts if len(parts) == 2 else [])
             if not key:
                 raise Unclear(f"the rows of {group.name} have no key to group by")
             grouped = [group.by_name[key.lower()]]
             if not any(column for column, name in select if not name):
-                if len(names) != 1:
+                if not names or (len(names) > 1 and names != parts):
                     raise Unclear(f"it is not clear how to name each {group.name}")
-                select.insert(0, (names[0], ""))
+                select[:0] = [(column, "") for column in names]
         elif group is not None:
             grouped = [group]
             if not any(column is group for column, _ in select) and query.having is None and query.limit is None:
@@ -91,6 +101,8 @@ class StatementWriter:
         steps = join_path(tables, self.schema, self.keys)
         if steps is None:
             raise Unclear(f"no key joins {' and '.join(table.name for table in tables)}")
+        if counts and grouped:
+            self._check_bridges([table for table in tables if table.name != grouped[0].table], steps)
         if steps and not grouped and any(name == "COUNT" for _, name in select) and len(steps) > 1:
             raise Unclear("it is not clear what is counted over several tables")
         self.qualified = bool(steps)
@@ -130,6 +142,16 @@ class StatementWriter:
             if query.limit:
                 sql += f" LIMIT {query.limit}"
         return head + sql
+
+    def _check_bridges(self, counted: list[Table], steps: list[Step]) -> None:
+        """Raise Unclear where rows that are counted may be joined twice: who ordered twice from an employee."""
+        used = {table.name for table in counted}
+        for step in steps[:-1] if counted else []:
+            bridge = step.table
+            keys = [key for key in self.keys if (key.table, key.other) == (bridge.name, counted[0].name)]
+            # A key of its own lets several rows be the same pair; one that is the pair's does not.
+            if bridge.name not in used and len(bridge.key) == 1 and any(bridge.key != (key.column,) for key in keys):
+                raise Unclear(f"rows of {counted[0].name} may be counted twice over {bridge.name}")
 
     def _tables(
         self, select: list[tuple[Column | None, str]], grouped: list[Column], outer: list[Condition], counts: bool

@@ -1,4 +1,4 @@
-"""Days and months of a question, as conditions on columns of days: `in May`, `on 3 May 2023`.
+"""Days and months of a question, as conditions on columns of days: `in May`, `on 3 May 2023`, `last month`.
 
 Own code beside dateparser and dateutil, which read a lone `may` or `second` as a day too.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import calendar
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 MONTHS = {
     name: number
@@ -24,11 +25,13 @@ _BETWEEN = frozenset({"or", "and", "to", "between", ","})
 
 @dataclass(frozen=True)
 class Period:
-    """A day, a month, or a month of any year."""
+    """A day, a month, several months of a year, or a month of any year."""
 
     month: int
     year: int | None = None
     day: int | None = None
+    months: int = 1
+    """Number of its months, where it has no day."""
 
     @property
     def first(self) -> str:
@@ -36,8 +39,31 @@ class Period:
 
     @property
     def last(self) -> str:
-        day = self.day or calendar.monthrange(self.year or 2000, self.month)[1]
-        return f"{self.year:04}-{self.month:02}-{day:02}"
+        month = self.month + self.months - 1
+        day = self.day or calendar.monthrange(self.year or 2000, month)[1]
+        return f"{self.year:04}-{month:02}-{day:02}"
+
+
+def read_relative(words: Sequence[str], place: int, today: date) -> tuple[Period | int, int] | None:
+    """Return the period that words such as `last month` mean on a day, or the year, with the number of the words.
+
+    A week begins on Sunday for some people and on Monday for others, so weeks are not read.
+    """
+    rest = [word.lower().rstrip(",.") for word in words[place : place + 2]]
+    if rest[0] in ("today", "yesterday"):
+        day = today - timedelta(days=rest[0] == "yesterday")
+        return Period(day.month, day.year, day.day), 1
+    shift = {"this": 0, "last": -1, "next": 1}.get(rest[0])
+    if shift is None or len(rest) < 2:
+        return None
+    if rest[1] == "year":
+        return today.year + shift, 2
+    months = {"month": 1, "quarter": 3}.get(rest[1])
+    if months is None:
+        return None
+    # Months since year 0 of the first month of the period.
+    first = (today.year * 12 + today.month - 1) // months * months + shift * months
+    return Period(first % 12 + 1, first // 12, months=months), 2
 
 
 def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:

@@ -1,0 +1,1 @@
+"""Sums, counts and means over joined tables, for everyday questions: who spent the most, sales by country."""

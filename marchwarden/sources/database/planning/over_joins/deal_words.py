@@ -1,0 +1,67 @@
+"""Words of buying and selling: verbs, nouns for money, and names of tables whose rows are sales.
+
+Guesses, from questions as office workers ask them over Chinook and the first half of those over Northwind
+(evals/database/joined).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from marchwarden.sources.database.planning.question_words import CUES, Phrase
+
+_PHRASES: dict[Phrase, str] = {
+    Phrase("deal", "sell"): "sell, sells, sold, selling",
+    Phrase("deal", "buy"): "buy, buys, bought, buying, purchase, purchases, purchased, order, ordered",
+    Phrase("deal", "gain"): "earn, earns, earned",
+    Phrase("deal", "earn"): "bring in, brings in, brought in, generate, generates, generated, "
+    "take in, took in",
+    Phrase("deal", "spend"): "spend, spends, spent",
+    Phrase("deal", "pay"): "pay, pays, paid",
+    Phrase("money"): "revenue, revenues, turnover, sales, money, sales revenue",
+    Phrase("money", "each"): "order value, order total, sale value, invoice value, basket value, purchase value, "
+    "value of an order, value of an invoice, order amount, order size",
+    Phrase("serve", "close"): "handle, handles, handled, process, processes, processed, manage, manages, managed, "
+    "look after, looks after, looked after, take care of, takes care of, took care of, serve, serves, served",
+    Phrase("serve"): "place, places, placed, get, gets, got, receive, receives, received, make, makes, made, have, "
+    "has, had",
+    Phrase("unit"): "units, pieces, copies, units of, pieces of, copies of",
+    Phrase("often"): "often, frequently, times",
+}  # fmt: skip
+DEAL_CUES: Mapping[tuple[str, ...], Phrase] = {
+    tuple(words.split()): phrase for phrase, listed in _PHRASES.items() for words in listed.split(", ")
+}
+ALL_CUES: Mapping[tuple[str, ...], Phrase] = {**CUES, **DEAL_CUES}
+
+# Words of the names of tables whose rows are sales, or the lines of them.
+DEALS = frozenset(
+    {
+        "order", "orders", "sale", "sales", "invoice", "invoices", "purchase", "purchases", "transaction",
+        "transactions", "receipt", "receipts", "booking", "bookings", "rental", "rentals"
+    }
+)  # fmt: skip
+# Last words, as stems, of tables of people who buy: they sell nothing. Who is none of them buys nothing.
+BUYERS = frozenset(
+    {"custom", "client", "buyer", "patron", "guest", "shopper", "subscrib", "consum", "account", "member", "user"}
+)
+PAYMENTS = frozenset({"payment", "payments", "paid", "pay"})
+# Words of columns that hold the money of a row, and of columns that hold another amount beside it.
+TOTALS = frozenset({"total", "amount", "revenue", "sales", "subtotal", "turnover"})
+NOT_TOTALS = frozenset(
+    {
+        "tax", "vat", "discount", "cost", "costs", "count", "tip", "shipping", "freight", "quantity", "qty", "units",
+        "number", "balance", "refund", "deposit", "days", "items", "budget", "fee", "weight", "minutes", "hours"
+    }
+)  # fmt: skip
+QUANTITIES = frozenset({"quantity", "qty"})
+# Words beside them for what is kept, and not what was sold.
+NOT_QUANTITIES = frozenset({"stock", "per", "reorder", "minimum", "hand", "available", "unit"})
+# Values of a column that say that a sale is none.
+UNDONE = frozenset(
+    {
+        "cancelled", "canceled", "returned", "refunded", "void", "voided", "failed", "rejected", "declined",
+        "reversed", "disputed"
+    }
+)  # fmt: skip
+# Words of columns that say when a row was written, and not when what it tells happened.
+BOOKKEEPING = frozenset({"created", "updated", "modified", "inserted", "crtd", "upd", "deleted", "ts"})

@@ -1,0 +1,129 @@
+"""Numbers that a question sums up without naming their column: money, pieces, rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from marchwarden.sources.database.planning.draft import Unclear, is_name, names_of, parts_of_name
+from marchwarden.sources.database.planning.everyday.word_relations import is_of_people
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
+from marchwarden.sources.database.planning.over_joins.deal_words import (
+    BUYERS,
+    DEALS,
+    NOT_QUANTITIES,
+    NOT_TOTALS,
+    PAYMENTS,
+    QUANTITIES,
+    TOTALS,
+)
+from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of each group of rows of `fact`."""
+
+    fact: Table
+    function: str
+    """`SUM`, `AVG` or `COUNT`; `DISTINCT` for the number of different values; `PER` for a sum divided by the number
+    of different values of `per`."""
+    factors: tuple[Column, ...] = ()
+    """Columns whose product is summed up; none for a count of rows."""
+    discount: Column | None = None
+    """Share of the product that is taken off, from 0 to 1."""
+    per: Column | None = None
+
+
+def identify(table: Table) -> list[Column]:
+    """Return the columns that name a row for a reader: first and last name, name, title, the name of a company.
+
+    Raises Unclear where no column does.
+    """
+    if len(parts := parts_of_name(table)) == 2:
+        return parts
+    own = {stem_of(word) for word in words_of_name(table.name)} | {"compani", "busi", "organis", "organ", "full"}
+    found = [column for column in names_of(table) if is_name(column)] or [
+        column
+        for column in table.columns
+        if (words := words_of_name(column.name))[-1] in ("name", "title") and {*map(stem_of, words[:-1])} <= own
+    ]
+    found = found or names_of(table)
+    if len(found) != 1:
+        raise Unclear(f"it is not clear how to name each row of {table.name}")
+    return found
+
+
+def is_deal(table: Table) -> bool:
+    return not DEALS.isdisjoint(words_of_name(table.name))
+
+
+def is_buyer(table: Table) -> bool:
+    words = words_of_name(table.name)
+    return bool(words) and stem_of(words[-1]) in BUYERS
+
+
+def is_seller(table: Table) -> bool:
+    return not is_buyer(table) and is_of_people(table)
+
+
+def is_payment(table: Table) -> bool:
+    words = {*words_of_name(table.name), *(word for column in table.columns for word in words_of_name(column.name))}
+    return not PAYMENTS.isdisjoint(words) and not is_buyer(table)
+
+
+def numbers_of(table: Table, keys: tuple[ForeignKey, ...]) -> list[Column]:
+    """Return the columns of numbers that are no keys."""
+    foreign = {key.column for key in keys if key.table == table.name}
+    return [
+        each for each in table.columns if each.is_number and each.name not in foreign and each.name not in table.key
+    ]
+
+
+def pieces_of(table: Table, keys: tuple[ForeignKey, ...]) -> Column | None:
+    """Return the column that says how many pieces a row sells. Raises Unclear where two may."""
+    found = [
+        column
+        for column in numbers_of(table, keys)
+        if not QUANTITIES.isdisjoint(words := words_of_name(column.name)) and NOT_QUANTITIES.isdisjoint(words)
+    ]
+    if len(found) > 1:
+        raise Unclear(f"{table.name} has {' and '.join(each.name for each in found)}")
+    return found[0] if found else None
+
+
+def money_of(table: Table, schema: Schema, keys: tuple[ForeignKey, ...]) -> Measure | None:
+    """Return the sum of what the rows of a table are worth: of a total, or of price × quantity.
+
+    None where no column says it; raises Unclear where two say it in different ways.
+    """
+    numbers = numbers_of(table, keys)
+    totals = [
+        column
+        for column in numbers
+        if not TOTALS.isdisjoint(words := words_of_name(column.name)) and NOT_TOTALS.isdisjoint(words)
+    ]
+    if len(totals) > 1:
+        raise Unclear(f"money may be {' or '.join(each.name for each in totals)} of {table.name}")
+    if totals:
+        return Measure(table, "SUM", (totals[0],))
+    pieces = pieces_of(table, keys)
+    prices = _prices(numbers)
+    if not prices and pieces:
+        # The price stands with the thing that is sold.
+        others = {key.other: schema.by_name[key.other.lower()] for key in keys if key.table == table.name}
+        prices = [price for other in others.values() for price in _prices(numbers_of(other, keys))]
+    if len(prices) > 1:
+        raise Unclear(f"the price of {table.name} may be {' or '.join(each.name for each in prices)}")
+    if not prices:
+        return None
+    factors = (prices[0], pieces) if pieces else (prices[0],)
+    discounts = [column for column in numbers if "discount" in words_of_name(column.name)]
+    if discounts and (len(discounts) > 1 or (span := discounts[0].span) is None or span[0] < 0 or span[1] > 1):
+        raise Unclear(f"it is not clear how {discounts[0].name} of {table.name} is taken off the price")
+    return Measure(table, "SUM", factors, discounts[0] if discounts else None)
+
+
+def _prices(numbers: list[Column]) -> list[Column]:
+    return [
+        each for each in numbers if "price" in (words := words_of_name(each.name)) and NOT_TOTALS.isdisjoint(words)
+    ]
