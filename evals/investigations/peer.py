@@ -80,14 +80,13 @@ class PeerScore(Score):
     counted: dict[str, int] = Field(default_factory=dict)
 
 
-def make_web(data: Path, folder: Path) -> Path:
-    """Add the notes and papers, which `composed` wrote, to the frozen web of the real pages."""
-    web = folder / "web"
+def make_web(data: Path, texts: Path, web: Path) -> None:
+    """Add the notes and papers, which `composed` wrote into `texts`, to a frozen web of the real pages."""
     build = [sys.executable, str(data / "real-web" / "build.py"), str(data / "extract-wcxb" / "dev"), str(web)]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     lines = []
     for source in (NOTES, PAPERS):
-        for file in sorted((folder / source).glob("*.txt")):
+        for file in sorted((texts / source).glob("*.txt")):
             name = f"pages/{source}-{file.stem}.html"
             body = "".join(f"<p>{html.escape(each)}</p>\n" for each in file.read_text("utf-8").split("\n\n"))
             page = f"<!doctype html><html><head><title>{file.stem}</title></head><body>\n{body}</body></html>\n"
@@ -97,7 +96,6 @@ def make_web(data: Path, folder: Path) -> Path:
             lines.append(json.dumps({"url": url, "file": name, "status": 200, "headers": headers}))
     with (web / "manifest.jsonl").open("a", encoding="utf-8") as manifest:
         manifest.write("\n".join(lines) + "\n")
-    return web
 
 
 def kind_of(url: str) -> int:
@@ -114,8 +112,9 @@ def letters(text: str) -> str:
 class Comparison:
     """The pages and those who are asked."""
 
-    def __init__(self, given: argparse.Namespace, folder: Path, web: Path) -> None:
+    def __init__(self, given: argparse.Namespace, folder: Path) -> None:
         self.given, self.folder = given, folder
+        web = folder / "web"
         parts = deal(folder / "parts", kind_of, 3, web)
         self.webs = {"one": web, **dict(zip(MEMBERS, parts, strict=True))}
         plain = self.settings("one", model=False)
@@ -247,7 +246,7 @@ class Comparison:
     def _blocks(self, context: str) -> list[tuple[str, str]]:
         """Return the passages of the peer's context with their pages; it names no page where all pages are short."""
         blocks = []
-        for block in re.split(r"(?m)^Source: ", context)[1:]:
+        for block in re.split(r"(?:^|(?<=\s))Source: (?=http|None)", context)[1:]:
             url, _, text = block.partition("\n")
             text = text.partition("Content: ")[2]
             if not url.startswith("http"):
@@ -323,13 +322,15 @@ async def main(given: argparse.Namespace) -> None:
         given.said.mkdir(parents=True, exist_ok=True)
     rows: list[PeerScore] = []
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        os.environ["HOME"] = made
-        asked = composed(given.data, folder, given.split)
+        asked = composed(given.data, Path(made), given.split)
+        folder = (given.kept or Path(made)).resolve()
+        os.environ["HOME"] = str(folder)
+        if not (folder / "web" / "manifest.jsonl").exists():
+            make_web(given.data, Path(made), folder / "web")
         questions = [each for each in asked if all(part.source != RECORDS for part in each[1])]
         if given.most:
             questions = questions[:: max(1, len(questions) // given.most)][: given.most]
-        comparison = Comparison(given, folder, make_web(given.data, folder))
+        comparison = Comparison(given, folder)
         comparison.prepare()
         with served(comparison.loopback):
             for who in given.who.split(","):
@@ -355,6 +356,7 @@ if __name__ == "__main__":
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--tokens", type=int, default=20_000, help="budget of an investigation")
     parser.add_argument("--seconds", type=float, default=300, help="of one question, whoever answers it")
+    parser.add_argument("--kept", type=Path, help="folder whose pages and indexes are kept for the next run")
     parser.add_argument("--scores", type=Path, help="JSON Lines that each answer's score is added to")
     parser.add_argument("--said", type=Path, help="folder for answers, the peer's context and its log")
     anyio.run(main, parser.parse_args())

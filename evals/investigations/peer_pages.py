@@ -4,6 +4,7 @@
     GET  /web/SCHEME/HOST/PATH      a page of that web; the hits name these addresses
     POST /v1/embeddings             vectors of hashed words (OpenAI's form), for peers that rank passages by vectors
     POST /v1/chat/completions       passed on to the model's server, and counted
+    POST …                          passed on as it is
 
 A small model takes a few thousand tokens. So a longer prompt is cut in its middle, as local servers do, and an answer
 ends after ANSWER_TOKENS. This holds for whoever asks.
@@ -90,7 +91,9 @@ class Loopback:
         if page is None:
             return None
         self.read.append(page.spelling)
-        return page.content_type or "text/html", page.body()
+        kind = page.content_type or "text/html"
+        # Readers that look for no <meta charset> take a page without this for Latin-1.
+        return kind if "charset" in kind else f"{kind}; charset=utf-8", page.body()
 
     def vector(self, text: str) -> list[float]:
         self.counted["embedded"] += 1
@@ -155,8 +158,12 @@ def served(loopback: Loopback) -> Iterator[Loopback]:
                 usage = {"prompt_tokens": 0, "total_tokens": 0}
                 answer = {"object": "list", "model": body["model"], "data": data, "usage": usage}
                 self._answer(200, json.dumps(answer).encode())
-            else:
+            elif self.path.endswith("/chat/completions"):
                 self._pass_on(loopback.fitted(body))
+            else:  # such as the count of a prompt's tokens
+                root = loopback.model_base.removesuffix("/v1")
+                reply = httpx.post(f"{root}{self.path}", json=body, timeout=600)
+                self._answer(reply.status_code, reply.content)
 
         def _pass_on(self, body: dict[str, Any]) -> None:
             loopback.counted["calls"] += 1
