@@ -8,7 +8,7 @@ pages (web, notes, papers) are one frozen web; each note and each paper is a pag
 the interpreter of an environment with `gpt-researcher` (measured: 0.15.1). URL is an OpenAI-compatible server. Both
 reach it through the server of peer_pages.py, which counts tokens. Compared are
 
-    bm25             the eight best windows of four sentences of the ten best pages, for the whole question
+    bm25-8, bm25-2   the best windows of four sentences of the ten best pages, for the whole question
     words            Marchwarden's team of three (web, notes, papers), without a model
     words-one        the same with one researcher for all pages
     team, one        the same two with the model
@@ -61,9 +61,9 @@ from marchwarden.text.segmentation.sentences import sentences
 
 OWN = ("words", "words-one", "team", "one")
 PEER = {"research_report": "research_report", "deep": "deep"}
-EVERYBODY = ("bm25", *OWN, *PEER)
+EVERYBODY = ("bm25-8", "bm25-2", *OWN, *PEER)
 MEMBERS = (WEB, NOTES, PAPERS)
-WINDOW, WINDOWS, PAGES = 4, 8, 10
+WINDOW, PAGES = 4, 10
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]+)[\"”]")
 
 
@@ -76,6 +76,8 @@ class PeerScore(Score):
     """Addresses that the answer names."""
     invented: int = 0
     """Of those, addresses of no page."""
+    excerpt_chars: int = 0
+    """Characters of all excerpts, or of the peer's context."""
     failure: str | None = None
     counted: dict[str, int] = Field(default_factory=dict)
 
@@ -145,8 +147,8 @@ class Comparison:
     async def ask(self, number: int, who: str, question: str, parts: tuple[Part, Part]) -> PeerScore:
         self.loopback.reset()
         began = time.monotonic()
-        if who == "bm25":
-            row = await self.windows(question, parts)
+        if who.startswith("bm25-"):
+            row = await self.windows(question, parts, int(who.removeprefix("bm25-")))
         elif who in OWN:
             row = await self.investigated(who, question, parts)
         else:
@@ -156,7 +158,7 @@ class Comparison:
         more = {"seconds": round(time.monotonic() - began, 1), "counted": counted, "tokens": spent}
         return row.model_copy(update={"question": number, "who": who, **more})
 
-    async def windows(self, question: str, parts: tuple[Part, Part]) -> PeerScore:
+    async def windows(self, question: str, parts: tuple[Part, Part], most: int) -> PeerScore:
         hits = await self.loopback.find(question, PAGES)
         urls = [page.spelling for hit in hits if (page := self.loopback.web.page(hit.url))]
         cut: list[tuple[str, str]] = []
@@ -167,7 +169,7 @@ class Comparison:
                 window = ends[first : first + WINDOW]
                 cut.append((url, text[window[0][0] : window[-1][1]]))
         scores = rank(question, [text for _, text in cut])
-        best = sorted(range(len(cut)), key=lambda each: -scores[each])[:WINDOWS]
+        best = sorted(range(len(cut)), key=lambda each: -scores[each])[:most]
         chosen = [cut[each] for each in best]
         return self._scored(parts, chosen, "\n".join(text for _, text in chosen), {url for url, _ in chosen}, [])
 
@@ -272,6 +274,7 @@ class Comparison:
             said=[says_one_of(answer, part.answers + part.quotes) if part.answers else None for part in parts],
             cited=[any(part.is_place(url) for url in named) for part in parts],
             read=[any(part.is_evidence(url, self.texts[url]) for url in self.loopback.read) for part in parts],
+            excerpt_chars=sum(len(text) for _, text in excerpts),
             quotes=len(quotes),
             verbatim=sum(self._stands(each) for each in quotes),
             named=len(named),
@@ -307,6 +310,7 @@ def summary(rows: list[PeerScore], tokens: int) -> dict[str, Any]:
             "read": f"{sum(map(sum, (row.read for row in own)))} of {2 * len(own)}",
             "quotes verbatim": f"{sum(row.verbatim for row in own)} of {sum(row.quotes for row in own)}",
             "addresses of no page": f"{sum(row.invented for row in own)} of {sum(row.named for row in own)}",
+            "characters of excerpts": sum(row.excerpt_chars for row in own) // len(own),
             "failures": [row.failure for row in own if row.failure],
             "tokens": sorted(row.tokens for row in own),
             "model calls": [row.counted.get("calls", 0) for row in own],

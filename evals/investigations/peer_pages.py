@@ -193,7 +193,11 @@ def served(loopback: Loopback) -> Iterator[Loopback]:
             self.end_headers()
             self.wfile.write(content)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        # A weak model plans a hundred sub-queries, and the peer asks them all at once.
+        request_queue_size = 512
+
+    server = Server(("127.0.0.1", 0), Handler)
     loopback.base = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
