@@ -79,20 +79,20 @@ class Part:
     answers: list[str] = field(default_factory=list)
 
     def is_found(self, result: ResearchResult) -> bool:
-        return any(
-            self._is_place(each.locator)
-            and (
-                self.source == PAPERS
-                or says_one_of(each.raw_excerpt, self.answers)
-                or any(overlaps(each.raw_excerpt, quote, None) for quote in self.quotes)
-            )
-            for each in result.citations
+        return any(self.is_evidence(each.locator, each.raw_excerpt) for each in result.citations)
+
+    def is_evidence(self, locator: str, excerpt: str) -> bool:
+        """Return whether an excerpt of a page holds the labelled evidence."""
+        return self.is_place(locator) and (
+            self.source == PAPERS
+            or says_one_of(excerpt, self.answers)
+            or any(overlaps(excerpt, quote, None) for quote in self.quotes)
         )
 
     def is_said(self, result: ResearchResult) -> bool:
         return bool(self.answers) and says_one_of(result.answer, self.answers)
 
-    def _is_place(self, locator: str) -> bool:
+    def is_place(self, locator: str) -> bool:
         if self.source == WEB:
             return address(locator) == address(self.place)
         if self.source == RECORDS:

@@ -80,15 +80,16 @@ def least_tokens(first_call: int) -> int:
 
 
 def shares(weights: Sequence[float], tokens: int, least: int = LEAST_TOKENS) -> list[int]:
-    """Return the tokens of each of several rihlas by their weights: `least` at least, and none where they do not
-    suffice. Where they suffice for nobody, one gets them all: it answers without the model."""
+    """Return the tokens of each of several rihlas by their weights, `least` at least. Where those do not suffice, a
+    rihla gets LEAST_TOKENS, with which it answers without the model; none where these do not suffice either."""
     total = sum(weights)
     given: list[int] = []
     left = tokens
-    for weight in weights:
-        share = min(left, max(least, int(tokens * weight / total)))
-        given.append(share if share >= least else 0)
-        left -= given[-1]
-    if not any(given) and tokens >= LEAST_TOKENS:
-        given[weights.index(max(weights))] = tokens
+    for others, weight in zip(reversed(range(len(weights))), weights, strict=True):
+        # Everybody is asked before anybody is asked with the model: one source of three finds less.
+        share = min(left - others * LEAST_TOKENS, max(least, int(tokens * weight / total)))
+        if share < least:
+            share = LEAST_TOKENS if left >= LEAST_TOKENS else 0
+        given.append(share)
+        left -= share
     return given

@@ -95,7 +95,7 @@ class NextSteps:
             self._budget.ran_out("tokens")
             self.stop("tokens", "Too few tokens are left for another researcher.")
             return []
-        return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens]
+        return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens >= least]
 
     def skip(self, step: Step, why: str, worth: float | None) -> bool:
         """Record a step that is not taken, once; return whether it was new."""

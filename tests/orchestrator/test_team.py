@@ -129,11 +129,13 @@ def test_shares_are_by_weight_and_none_is_too_small(weights: list[float], tokens
     assert shares(weights, tokens) == expected
 
 
-def test_nobody_gets_fewer_tokens_than_the_first_model_call_takes() -> None:
+def test_a_researcher_gets_what_its_first_model_call_takes_or_answers_without_it() -> None:
     least = least_tokens(first_call=1_200)
-    assert shares([1, 1, 1, 1], 6_000, least) == [3_000, 3_000, 0, 0]
-    # Where nobody could ask the model, one is asked without it.
-    assert shares([1, 2], 2_000, least) == [0, 2_000]
+    # Who gets fewer is asked all the same, and answers without the model.
+    assert shares([1, 1, 1, 1], 6_000, least) == [3_000, 500, 500, 500]
+    assert shares([1, 1, 1, 1], 7_000, least) == [3_000, 3_000, 500, 500]
+    assert shares([1, 2], 2_000, least) == [500, 500]
+    assert shares([1, 2], 900, least) == [500, 0]
     budget = Budget(Constraints(token_budget=least), 10.0)
     budget.set_aside("synthesize", min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * least)))
     budget.set_aside("verify", min(VERIFY_TOKENS, int(VERIFY_SHARE * least)))
