@@ -171,7 +171,10 @@ def text_of(line: Line, *, leftward: bool) -> str:
         if letter.text == " "
         and not (
             min(letter.center - line.left, line.right - letter.center) < letter.height
-            and any(_hides(base, letter) for base in bases)
+            and any(
+                min(base.right, letter.right) - max(base.left, letter.left) > 0.95 * (letter.right - letter.left)
+                for base in bases
+            )
         )
     )
     seen: list[tuple[str, str]] = []
@@ -207,11 +210,6 @@ def text_of(line: Line, *, leftward: bool) -> str:
     else:
         order = _read_leftward(kinds, 0, len(kinds))
     return _with_brackets([seen[each] for each in order])
-
-
-def _hides(base: Letter, blank: Letter) -> bool:
-    inside = min(base.right, blank.right) - max(base.left, blank.left)
-    return inside > 0.95 * (blank.right - blank.left)
 
 
 def _tokens(line: Line) -> tuple[_Token, ...]:

@@ -168,13 +168,8 @@ class StatementWriter:
             used.insert(0, query.entities[-1].name if len(query.entities) > 1 else used[0])
         without = {table.name for table, _ in query.without}
         # A table that the question names is one whose rows it speaks of, also where no column of it is used.
-        used += [
-            table.name for table in query.entities if table.name not in without and not self._is_known_by(table, used)
-        ]
+        used += [table.name for table in query.entities if table.name not in without and table.name not in used]
         return [self.schema.by_name[name.lower()] for name in dict.fromkeys(used)]
-
-    def _is_known_by(self, table: Table, used: list[str]) -> bool:
-        return table.name in used
 
     def _without(self, table: Table, about: list[Condition]) -> str:
         """Return the condition that no row of another table belongs to a row."""

@@ -166,7 +166,8 @@ class SumPlanner:
         found = []
         for table in self.schema.tables:
             # A line sells a track, and no album.
-            if not is_deal(table) or (thing is not None and not self._has_key(table, thing)):
+            joined = {key.other for key in self.keys if key.table == table.name}
+            if not is_deal(table) or (thing is not None and thing.name not in joined):
                 continue
             pieces = pieces_of(table, self.keys)
             if pieces is not None and asked.often:
@@ -193,9 +194,6 @@ class SumPlanner:
             table for table in self.schema.tables if is_deal(table) and self._ways_of(table).reaches(people.name)
         ]
         return [Measure(fact, "DISTINCT", (key,)) for fact in facts]
-
-    def _has_key(self, table: Table, other: Table) -> bool:
-        return any((key.table, key.other) == (table.name, other.name) for key in self.keys)
 
     def _of_money(self) -> list[Measure]:
         asked = self.asked
@@ -346,7 +344,11 @@ class SumPlanner:
             key=lambda table: len(plan.ways.to(table.name)),
         )
         for table in near:
-            days = [column for column in table.columns if holds_days(column) and _tells(column)]
+            days = [
+                column
+                for column in table.columns
+                if holds_days(column) and BOOKKEEPING.isdisjoint(words_of_name(column.name))
+            ]
             if not days:
                 continue
             own = {stem_of(word) for word in words_of_name(table.name)}
@@ -430,10 +432,6 @@ def _as_spelt(key: ForeignKey, schema: Schema) -> ForeignKey:
         return each.by_name[name.lower()].name if name.lower() in each.by_name else name
 
     return ForeignKey(table.name, spell(table, key.column), other.name, spell(other, key.other_column))
-
-
-def _tells(column: Column) -> bool:
-    return BOOKKEEPING.isdisjoint(words_of_name(column.name))
 
 
 def _of_value(ways: Ways, columns: Sequence[Column], words: str) -> Column | None:

@@ -174,11 +174,12 @@ class TableQuestion:
                 Match(span, column, tuple(values), True, (*values, *by_column.get(column, ())))
                 for column, values in whole.items()
             ]
-            if not matches:
+            # A word that says what rows are is no part of a value: `how many buildings`, `the last building`.
+            if not matches and not (length == 1 and at > 0 and self.words[at - 1] in _BEFORE_NOUNS):
                 matches = [
                     Match(span, column, tuple(values), False, tuple(values))
                     for column, values in by_column.items()
-                    if len(values) <= _MOST_VALUES and not (length == 1 and self._is_head_noun(at))
+                    if len(values) <= _MOST_VALUES
                 ]
             if matches:
                 found += matches
@@ -197,10 +198,6 @@ class TableQuestion:
             if len(roots) == 1 and len(next(iter(roots))) <= len(root) + 3:
                 found.append(Match(Span(at, at + 1), column, tuple(countries), True, tuple(countries)))
         return 1 if found and found[-1].span == Span(at, at + 1) else 0
-
-    def _is_head_noun(self, at: int) -> bool:
-        """Return whether a word says what rows are: `how many buildings`, `the last building`."""
-        return at > 0 and self.words[at - 1] in _BEFORE_NOUNS
 
     def _is_header(self, at: int) -> bool:
         return any(each.span.start <= at < each.span.end for each in self.columns)

@@ -176,14 +176,15 @@ def conditions(
         best = best_match(q, [match for match in matches if match.column is not asked] or matches)
         told = write.is_value(best, wide=wide and best.column is not q.name_column)
         found.doubts += len(matches) > 1 or not best.is_whole
-        joint = Span(before.span.end, best.span.start) if before else None
+        joint = Span(before.span.end, best.span.start) if before else Span(0, 0)
+        between = set(q.words[joint.start : joint.end])
         excluded = _EXCLUDED.search(" ".join(q.words[: best.span.start]))
         if excluded:
             words = len(excluded[0].split())
             found.used.append(Span(best.span.start - words, best.span.start))
             name = write.name(best.column)
             told = f"({name} IS NULL OR NOT {told})"
-        elif before and joint and before.column is best.column and _is_joint(q.words[joint.start : joint.end]):
+        elif before and between and between <= {"and", "or", ",", "the"} and before.column is best.column:
             # `Norway and France`: no row is of both.
             found.where[-1] = f"({found.where[-1]} OR {told})"
             found.used += [best.span, joint]
@@ -224,10 +225,6 @@ def _clock_condition(q: TableQuestion, write: Writer, told: Conditions, taken: s
 _EXCLUDED = re.compile(
     r"\b(?:other than|besides|except(?: for)?|excluding|aside from|outside(?: of)?|not(?: from| in| the| a)?)$"
 )
-
-
-def _is_joint(words: Sequence[str]) -> bool:
-    return bool(words) and set(words) <= {"and", "or", ",", "the"}
 
 
 _BETWEEN_YEARS = re.compile(
