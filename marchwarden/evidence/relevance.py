@@ -7,8 +7,8 @@ Its features are the words that a window, its heading, its title and its page sh
 rarity in all that was read; the kind of answer that is asked for; the place of the page among the hits; and, where an
 embedding model is installed, the similarity in meaning. There are four sets of weights in programs/parameters.py: for
 ranking all windows and for the chance of those that rank best, each with and without the similarity. No feature alone
-refuses a window: what is shown is the best that was read, and only an aspect whose best ones are unlikely to answer
-stays without an answer.
+refuses a window, but for the names: a page that has none of those asked for is about something else. What is shown is
+the best that was read, and only an aspect whose best ones are unlikely to answer stays without an answer.
 """
 
 import math
@@ -35,10 +35,11 @@ from marchwarden.evidence.windows import (
 )
 from marchwarden.injection.detector import drop_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead
-from marchwarden.observations import Page, Passage
+from marchwarden.observations import Page, Passage, is_database
 from marchwarden.programs.parameters import DEFAULT, Parameters, RelevanceWeights
 from marchwarden.reading.files.kinds import TABLES
 from marchwarden.reading.text_blocks import CELL_GAP
+from marchwarden.text.countries import PLACES
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
 
@@ -180,7 +181,20 @@ class Relevance:
         """Return the relevance of a window, 0–1: the chance that it answers, where it is among the best ranked."""
         features, weights = self.features(window, aspect), self._parameters.relevance
         chance = probability(features, weights.by_meaning if "likeness" in features else weights.by_words)
+        if self._names_nothing_of(aspect):
+            chance *= weights.nothing_named
         return chance * (weights.nothing_asked if features["nothing_that_matters"] else 1.0)
+
+    def _names_nothing_of(self, aspect: Aspect) -> bool:
+        """Return whether the page names nothing that an aspect is about: it is about something else.
+
+        In another language a name may be spelled in another way, and the rows of a database need not repeat it.
+        """
+        asked, page = self._asked[aspect.number], self.page.page
+        if not asked.subjects or aspect.number in self.foreign or is_database(page.url):
+            return False
+        said = self.page.all.union(*self.page.headings.values())
+        return asked.names.isdisjoint(said) and not any(name in page.url.lower() for name in asked.names)
 
     def rank(self, window: Window, aspect: Aspect) -> float:
         """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""
@@ -385,6 +399,8 @@ class AskedFor:
     """Terms that follow each other."""
     names: set[str]
     """Terms that name something, without numbers; a page on the aspect holds them."""
+    subjects: set[str]
+    """Terms of its names without abbreviations and countries, which pages take for granted or name otherwise."""
     matters: set[str]
     """Terms that are neither names nor vague: what is asked about the names."""
     weights: dict[str, float]
@@ -404,7 +420,8 @@ class AskedFor:
     def of(cls, text: str, language: str) -> "AskedFor":
         in_order = terms(text, language)
         words = set(in_order)
-        named = {term for name in names_in(text) for term in terms(name, language)}
+        name_terms = [(name, terms(name, language)) for name in names_in(text)]
+        named = {term for _, own in name_terms for term in own}
         initials: dict[str, re.Pattern[str]] = {}
         for name in _INITIALS.findall(text):
             full = r"\s+(?:(?:of|and|for|the)\s+){0,2}".join(rf"{letter}[a-zà-ÿ]+" for letter in name)
@@ -424,6 +441,13 @@ class AskedFor:
             terms=words,
             pairs=set(pairwise(in_order)),
             names={term for term in named if not term[0].isdigit()},
+            subjects={
+                term
+                for name, own in name_terms
+                if not _INITIALS.fullmatch(name) and name.lower().removesuffix("'s").removesuffix("’s") not in PLACES
+                for term in own
+                if not term[0].isdigit()
+            },
             matters=words - named - VAGUE_TERMS,
             weights=weights,
             kind=general_kind(text),

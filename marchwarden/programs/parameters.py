@@ -239,6 +239,8 @@ class Relevance(_Group):
     )
     nothing_asked: Share = 0.8
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
+    nothing_named: Share = 0.2
+    """Factor on the chance of a window whose page names nothing that the aspect names."""
 
 
 class Extract(_Group):

@@ -7,17 +7,17 @@ import pytest
 from marchwarden.evidence.relevance import PageTerms, Relevance
 from marchwarden.evidence.windows import Window
 from marchwarden.ledger import Aspect
-from marchwarden.programs.parameters import DEFAULT
+from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.reading.page import read_page
 from marchwarden.stages.extract import ExtractGiven, model_free
 from tests.webs import article
 
 
-def relevance(asked: str, *sentences: str, title: str = "Notes") -> list[float]:
+def relevance(asked: str, *sentences: str, title: str = "Notes", parameters: Parameters = DEFAULT) -> list[float]:
     html = article(title, *sentences).replace(' lang="en"', "")
     page = read_page(html.encode(), url="https://a.org/", content_type="text/html; charset=utf-8")
     assert page
-    found = Relevance(PageTerms(page), [aspect := Aspect(number=1, text=asked)])
+    found = Relevance(PageTerms(page), [aspect := Aspect(number=1, text=asked)], parameters=parameters)
     return [found.of(Window.of(passage), aspect) for passage in page.passages]
 
 
@@ -49,6 +49,30 @@ def test_an_abbreviation_by_initials_may_be_written_out(sentence: str) -> None:
 def test_code_in_a_question_counts_only_as_it_is_written(asked: str, written: str, otherwise: str) -> None:
     exact, loose = relevance(asked, written, otherwise)
     assert exact > 2 * loose
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence", "factor"),
+    [
+        ("What is the population of Halbrunn?", "The population of Halbrunn is 2,100.", 1.0),
+        ("What is the population of Halbrunn?", "The population of Halbrook is 2,100.", 0.2),
+        # What pages take for granted: the country, and abbreviations.
+        ("How much tax do British shops pay?", "Shops pay a tax of 8 %.", 1.0),
+        ("How much tax do shops in the UK pay?", "Shops pay a tax of 8 %.", 1.0),
+        # One name of several, and one in the address.
+        ("Does Halbrunn or Kettwig pay the tax?", "Shops of Kettwig pay a tax of 8 %.", 1.0),
+        ("How fast did prices double in Weimar Germany?", "In Germany prices doubled every 3.7 days.", 1.0),
+        ("How much tax do shops pay on A.org?", "Shops pay a tax of 8 %.", 1.0),
+        # In another language names may be spelled in another way.
+        ("How many people live in Cologne?", "In Köln leben 1.084.000 Menschen, und es werden mehr.", 1.0),
+    ],
+)
+def test_a_page_that_names_nothing_of_what_is_asked_is_about_something_else(
+    asked: str, sentence: str, factor: float
+) -> None:
+    weights = DEFAULT.relevance.model_copy(update={"nothing_named": 1.0})
+    without = relevance(asked, sentence, parameters=DEFAULT.model_copy(update={"relevance": weights}))
+    assert relevance(asked, sentence) == pytest.approx([factor * each for each in without])
 
 
 def test_a_page_that_names_no_language_is_read_in_its_own() -> None:

@@ -10,7 +10,6 @@ from datetime import date
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from marchwarden.sources.database.planning.everyday.nationalities import COUNTRIES
 from marchwarden.sources.database.planning.everyday.periods import Period, read_period, read_relative
 from marchwarden.sources.database.planning.everyday.word_relations import (
     is_plural,
@@ -21,6 +20,7 @@ from marchwarden.sources.database.planning.everyday.word_relations import (
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
 from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
+from marchwarden.text.countries import COUNTRIES
 
 _TOKEN = re.compile(
     r"(?P<quoted>(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))+'(?!\w)|\"[^\"\n]+\"|“[^”\n]+”|‘[^’\n]+’|`[^`\n]+`)"

@@ -1,4 +1,4 @@
-"""Countries that adjectives of nationality mean: `German customers` are those of Germany.
+"""Names of countries, and the adjectives of them: `German customers` are those of Germany.
 
 A table of our own: pycountry and Babel know countries and languages, and no adjectives of them.
 """
@@ -35,3 +35,8 @@ COUNTRIES: Mapping[str, tuple[str, ...]] = {
     for line in _LISTED.strip().splitlines()
     for adjective, _, names in (each.strip().partition(" ") for each in line.split("|"))
 }
+_CONTINENTS = "africa african america american asia asian europe european"
+PLACES = frozenset(
+    word for names in (COUNTRIES, *COUNTRIES.values(), _CONTINENTS.split()) for name in names for word in name.split()
+)
+"""Words of the names of countries and continents and of their adjectives, in small letters."""
