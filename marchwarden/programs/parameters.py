@@ -250,6 +250,9 @@ class Extract(_Group):
     """Least chance that one of the three best passages of all pages answers, from which on all three are evidence."""
     relevant_too: Share = 0.1
     """Least chance of another passage of such a page, from which on it is evidence, too."""
+    picked: Share = 0.02
+    """Least chance of a passage that a model picks. Of 81 single passages of real pages that answer, 1 has less, of
+    939 others a quarter (by words 0 of 86, and 46 % of 4,536)."""
     picks_per_aspect: int = Field(3, ge=1, le=8)
     """Passages taken from one page for one aspect, at most."""
 

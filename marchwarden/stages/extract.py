@@ -135,15 +135,42 @@ def read(given: ExtractGiven, prediction: "dspy.Prediction") -> list[Excerpt]:
 
 
 def ground(given: ExtractGiven, excerpts: list[Excerpt]) -> tuple[list[Excerpt], list[Dropped]]:
-    """Drop the summaries that their excerpts do not support: a summary becomes the citation's snippet."""
+    """Drop the picks that can hardly answer, and the summaries that their excerpts do not support.
+
+    A summary becomes the citation's snippet.
+    """
     dropped = []
+    kept = []
     for excerpt in excerpts:
+        if _can_hardly_answer(given, excerpt):
+            decision = "it has next to nothing in common with the sub-question"
+            dropped.append(Dropped(what="excerpt", text=excerpt.text, decision=decision))
+            continue
+        kept.append(excerpt)
         said = excerpt.says or ""
         found = support(said, [excerpt.text], around=given.page.title or "")
         if len(said) in SNIPPET and found.problem:
             dropped.append(Dropped(what="excerpt", text=said, decision=found.problem))
             excerpt.says = None
-    return excerpts, dropped
+    return kept, dropped
+
+
+def _can_hardly_answer(given: ExtractGiven, excerpt: Excerpt) -> bool:
+    """Return whether a model picked what has next to no chance to answer, for the aspect or the whole question.
+
+    Not told of rows, and of pages in another language, which may share no word with what is asked.
+    """
+    page, least = given.page, given.parameters.extract.picked
+    is_row = page.query is not None or page.media_type in TABLES
+    if is_row or excerpt.aspect in given.relevance.foreign or excerpt.relevance >= least:
+        return False
+    # A model's aspect may be in words that no page uses.
+    question = Aspect(number=excerpt.aspect, text=asked_text(given.question))
+    relevance = given.relevance.to([question])
+    window = next(
+        (Window.of(each) for each in given.passages if (each.start, each.end) == (excerpt.start, excerpt.end)), None
+    )
+    return window is not None and relevance.of(window, question) < least
 
 
 def model_free(given: ExtractGiven) -> list[Excerpt]:

@@ -9,7 +9,7 @@ from marchwarden.evidence.windows import Window
 from marchwarden.ledger import Aspect
 from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.reading.page import read_page
-from marchwarden.stages.extract import ExtractGiven, model_free
+from marchwarden.stages.extract import ExtractGiven, ground, model_free
 from tests.webs import article
 
 
@@ -136,3 +136,25 @@ def test_a_heading_that_asks_for_what_the_page_is_not_about_is_not_quoted() -> N
     )
     page = PRICES.replace("Glostad sofa with chaise", told).replace("</main>", f"{about}</main>")
     assert "$7." not in picked("What is the price of the Glostad sofa?", page)
+
+
+@pytest.mark.parametrize(
+    ("aspect", "picked", "why"),
+    [
+        ("When was the Halden Bridge built", "1931", None),
+        # A model's aspect may be in words that no page uses: then the question counts.
+        ("inauguration of crossings", "1931", None),
+        ("When was the Halden Bridge built", "Lounge", "it has next to nothing in common with the sub-question"),
+    ],
+)
+def test_a_pick_that_can_hardly_answer_is_dropped(aspect: str, picked: str, why: str | None) -> None:
+    html = article("Evenings", "The Halden Bridge was built in 1931.", "Red Light District Bar & Lounge.")
+    page = read_page(html.encode(), url="https://a.org/", content_type="text/html; charset=utf-8")
+    assert page
+    asked = [Aspect(number=1, text=aspect)]
+    given = ExtractGiven("When was the Halden Bridge built?", None, asked, Relevance(PageTerms(page), asked))
+    (passage,) = (each for each in page.passages if picked in each.text)
+    excerpt = given.relevance.excerpt(Window.of(passage), asked[0])
+    kept, dropped = ground(given, [excerpt])
+    assert kept == ([] if why else [excerpt])
+    assert [each.decision for each in dropped] == ([why] if why else [])
