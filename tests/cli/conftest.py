@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,8 @@ def record(folder: Path, trace_id: str, events: list[Event]) -> str:
     with TraceWriter(folder, trace_id) as writer:
         for event in events:
             writer.record(event)
+    # Traces are in the order of the milliseconds in which they began.
+    time.sleep(0.002)
     return trace_id
 
 
