@@ -42,6 +42,7 @@ from marchwarden.reading.text_blocks import CELL_GAP
 from marchwarden.text.countries import PLACES
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
+from marchwarden.text.spelling import closest_word
 
 # Cosine similarity of an aspect and a passage of one page, by their numbers.
 Alike: TypeAlias = Mapping[tuple[int, int], float]
@@ -159,6 +160,7 @@ class Relevance:
         self._rarity, self._position, self._alike, self._parameters = rarity, position, alike, parameters
         self._features: dict[tuple[int, int, int], Features] = {}
         self._named_rows: dict[int, list[tuple[Passage, ...]] | None] = {}
+        self._is_elsewhere: dict[int, bool] = {}
         if rarity is None:
             rarity = TermRarity()
             rarity.add(page.own.values())
@@ -181,20 +183,25 @@ class Relevance:
         """Return the relevance of a window, 0–1: the chance that it answers, where it is among the best ranked."""
         features, weights = self.features(window, aspect), self._parameters.relevance
         chance = probability(features, weights.by_meaning if "likeness" in features else weights.by_words)
-        if self._names_nothing_of(aspect):
+        if aspect.number not in self._is_elsewhere:
+            self._is_elsewhere[aspect.number] = self._names_nothing_of(aspect)
+        if self._is_elsewhere[aspect.number]:
             chance *= weights.nothing_named
         return chance * (weights.nothing_asked if features["nothing_that_matters"] else 1.0)
 
     def _names_nothing_of(self, aspect: Aspect) -> bool:
         """Return whether the page names nothing that an aspect is about: it is about something else.
 
-        In another language a name may be spelled in another way, and the rows of a database need not repeat it.
+        In another language a name may be spelled in another way, in a question it may be misspelt, and the rows of a
+        database need not repeat it.
         """
         asked, page = self._asked[aspect.number], self.page.page
         if not asked.subjects or aspect.number in self.foreign or is_database(page.url):
             return False
         said = self.page.all.union(*self.page.headings.values())
-        return asked.names.isdisjoint(said) and not any(name in page.url.lower() for name in asked.names)
+        return not any(
+            name in said or name in page.url.lower() or closest_word(name, [" ".join(said)]) for name in asked.names
+        )
 
     def rank(self, window: Window, aspect: Aspect) -> float:
         """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""

@@ -63,6 +63,7 @@ def test_code_in_a_question_counts_only_as_it_is_written(asked: str, written: st
         ("Does Halbrunn or Kettwig pay the tax?", "Shops of Kettwig pay a tax of 8 %.", 1.0),
         ("How fast did prices double in Weimar Germany?", "In Germany prices doubled every 3.7 days.", 1.0),
         ("How much tax do shops pay on A.org?", "Shops pay a tax of 8 %.", 1.0),
+        ("Who discovered Penicilin?", "It was Alexander Fleming who discovered penicillin.", 1.0),
         # In another language names may be spelled in another way.
         ("How many people live in Cologne?", "In Köln leben 1.084.000 Menschen, und es werden mehr.", 1.0),
     ],
