@@ -38,6 +38,8 @@ def edits_allowed(word: str) -> int:
 def closest_word(word: str, texts: Iterable[str]) -> str | None:
     """Return the word of the texts that is fewest edits away, of equals the most frequent; None for none near."""
     most = edits_allowed(word)
+    if not most:
+        return None
     counts = Counter(found.casefold() for text in texts for found in re.findall(r"[^\W\d_]{4,}", text))
     near = {
         found: distance
