@@ -20,3 +20,13 @@ def summary(records: Sequence[tuple[bool, bool]]) -> str:
     right = [is_right for _, is_right in records]
     answered = [is_right for is_answered, is_right in records if is_answered]
     return f"{len(records)} questions, {len(answered)} answered: accuracy {share(right)}, precision {share(answered)}"
+
+
+def totals(records: Sequence[tuple[bool, bool]], refused: Sequence[bool]) -> str:
+    """Return lines for records of (answered, right), and for questions without an answer: whether each is a gap."""
+    answered = sum(each for each, _ in records) + refused.count(False)
+    return (
+        f"with an answer: {summary(records)}\n"
+        f"without one: {len(refused)} questions, {sum(refused)} end in a gap\n"
+        f"precision of all answers: {sum(right for _, right in records)} of {answered}"
+    )

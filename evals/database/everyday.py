@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.database.comparing import summary
+from evals.database.comparing import totals
 from marchwarden.sources.database.allow_list import check_statement
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
 from marchwarden.sources.database.rows_process import run_job
@@ -74,10 +74,7 @@ def main() -> None:
         if given.show in (told, "all") and not (given.show == "gaps" and wants_gap):
             reason = planned.reason if isinstance(planned, NotPlanned) else f"{planned} {rows}"
             print(f"{told} {item['folder']}: {item['question']} [{item['answer']}]\n   {reason}")
-    print(f"with an answer: {summary(records)}")
-    print(f"without one: {len(refused)} questions, {sum(refused)} end in a gap")
-    answered = sum(each for each, _ in records) + refused.count(False)
-    print(f"precision of all answers: {sum(right for _, right in records)} of {answered}")
+    print(totals(records, refused))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from datetime import date, timedelta
 from itertools import permutations
 from pathlib import Path
 
-from evals.database.comparing import summary
+from evals.database.comparing import totals
 from evals.database.spider import run, schema_of
 from marchwarden.evaluation.scoring.row_comparison import is_same
 from marchwarden.sources.database.allow_list import check_statement
@@ -115,10 +115,7 @@ def main() -> None:
             if given.show in (told, "all"):
                 reason = planned.reason if isinstance(planned, NotPlanned) else f"{planned} {rows[:5]}"
                 print(f"{told} {name}: {item['question']} [{item['gold']}]\n   {reason}")
-    print(f"with an answer: {summary(records)}")
-    print(f"without one: {len(refused)} questions, {sum(refused)} end in a gap")
-    answered = sum(each for each, _ in records) + refused.count(False)
-    print(f"precision of all answers: {sum(right for _, right in records)} of {answered}")
+    print(totals(records, refused))
 
 
 if __name__ == "__main__":

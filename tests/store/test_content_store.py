@@ -68,6 +68,7 @@ def test_compressed_pages_travel_between_stores_and_nothing_else_does(tmp_path: 
     assert other.get_packed(key) is None
 
 
+@pytest.mark.usefixtures("open_umask")
 def test_only_the_user_may_read_what_is_stored(tmp_path: Path) -> None:
     file = _stored(tmp_path / "store", b"page")
     assert [path.stat().st_mode & 0o077 for path in (file, file.parent)] == [0, 0]
