@@ -85,20 +85,33 @@ def overlaps(excerpt: str, quote: str, text: str | None) -> bool:
     """Return whether two slices of the same page are one piece of evidence.
 
     `text` is the page's; without it, one slice must contain the other. An excerpt that was cut counts as far as it
-    goes.
+    goes. White space, bullets and bars between cells don't count: a label may be of another reader's text.
     """
-    excerpt = excerpt.removesuffix(EXCERPT_CUT)
+    excerpt, quote = closed_up(excerpt.removesuffix(EXCERPT_CUT)), closed_up(quote)
     least = min(LEAST_OVERLAP_CHARS, OVERLAP * len(quote))
-    if normalised(quote) in normalised(excerpt):
+    if quote in excerpt:
         return True
     if len(excerpt) < least:
         return False
-    if normalised(excerpt) in normalised(quote):
+    if excerpt in quote:
         return True
-    if text is None or (start := text.find(excerpt)) < 0 or (other := text.find(quote)) < 0:
+    if text is None:
+        return False
+    text = closed_up(text)
+    if (start := text.find(excerpt)) < 0 or (other := text.find(quote)) < 0:
         return False
     together = min(start + len(excerpt), other + len(quote)) - max(start, other)
     return together >= max(least, OVERLAP * min(len(excerpt), len(quote)))
+
+
+# As many pages as a question is scored with, several times over. A guess.
+@lru_cache(maxsize=512)
+def closed_up(text: str) -> str:
+    """Return the normalised text without white space, bullets of lists and bars between the cells of a row."""
+    return re.sub(r"[\s|]+", "", normalised(_BULLET.sub("", text)))
+
+
+_BULLET = re.compile(r"^\s*[-*•·]\s+", re.MULTILINE)
 
 
 # Similarity from which on two topics count as the same. A guess.

@@ -113,6 +113,20 @@ def test_a_short_quote_may_be_met_by_a_short_excerpt_and_without_the_page_one_mu
 
 
 @pytest.mark.parametrize(
+    ("excerpt", "quote"),
+    [
+        ("The timing is given: Timing 32-40-40-84", "Timing | 32-40-40-84"),
+        ("mask emergency.service and emergency.target.", "mask emergency.service and emergency.target ."),
+        ("Professional: $589", "Professional: $ 589"),
+        ("Founded: 2000\nFranchised: 2003", "- Founded: 2000\n- Franchised: 2003"),
+    ],
+)
+def test_layout_of_a_label_does_not_count(excerpt: str, quote: str) -> None:
+    assert overlaps(excerpt, quote, f"Above. {excerpt} Below.")
+    assert overlaps(excerpt[3:], quote, f"Above. {excerpt} Below.")
+
+
+@pytest.mark.parametrize(
     ("one", "other", "similarity"),
     [
         ("attendance in 2024", "The attendance of 2024", 1.0),
