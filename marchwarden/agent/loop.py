@@ -34,7 +34,7 @@ from marchwarden.budget import (
 from marchwarden.contract import ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
 from marchwarden.errors import NotRecorded
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness, promise
+from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, promise, read_closely
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
@@ -173,6 +173,7 @@ class ResearchCall:
                 kind=self.tools.kind,
                 web=self.tools.web,
                 semantic=self.tools.embedder is not None,
+                judged=self.tools.judge is not None,
                 model_calls=settings.model_calls,
                 program_hash=self.origin.program_hash,
                 engine=model.features if model else None,
@@ -334,8 +335,7 @@ class ResearchCall:
             for each in read
         ]
         if embedder:
-            alike = likeness(embedder, relevances, aspects)
-            relevances = [one.to(aspects, known) for one, known in zip(relevances, alike, strict=True)]
+            relevances = read_closely(relevances, aspects, embedder, self.tools.judge)
         question, context = self.ledger.question, self.ledger.context
         return [
             ExtractGiven(question, context, self._aspects_of(each.page.page, aspects), each, self.parameters)

@@ -22,6 +22,8 @@ from marchwarden.agent.research import research_in
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import TraceError
+from marchwarden.judge import answering
+from marchwarden.judge.answering import open_judge
 from marchwarden.programs import Program
 from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -252,6 +254,8 @@ class _Call:
         semantic = settings.semantic if started.semantic is None else started.semantic
         if started.semantic and not is_installed():
             self._lacks.append("the embedding model, by which pages were read: the extra `semantic` is not installed")
+        if started.judged and not answering.is_installed():
+            self._lacks.append("the runtime of the model that judged passages: onnxruntime, of the extra `semantic`")
         program = {CURRENT: None}.get(exchange.program, exchange.program) if exchange.program else settings.program
         self._settings = settings.model_copy(
             update={
@@ -341,6 +345,7 @@ class _Call:
             search=search,
             fetcher=RecordedReader(recorded.fetches, recorded.store, self._missing),
             embedder=open_embedder(self._settings),
+            judge=open_judge(self._settings) if recorded.started.judged else None,
             address=lambda url: url if url in known else None,
             citations=search if any(each.query.startswith(WORKS) for each in recorded.searches) else None,
             web=recorded.started.web,

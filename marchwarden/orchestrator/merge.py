@@ -150,7 +150,8 @@ class Merger:
             excerpt.relevance = quote.measured.get(aspect.text, excerpt.relevance)
             excerpt.stance = quote.stance
             excerpt.place = window.passages[0].place
-            excerpt.answers = excerpt.relevance >= least.relevant
+            # A researcher that judged a passage measured it, too.
+            excerpt.answers = excerpt.relevance >= (least.judged if aspect.text in quote.measured else least.relevant)
             found.append(excerpt)
         kept = [excerpt for excerpt in found if excerpt.relevance >= least.relevant_too]
         if not any(excerpt.answers for excerpt in kept):

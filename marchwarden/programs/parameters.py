@@ -6,7 +6,7 @@ force, and no module keeps any. Bounds keep every number in the range where its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -99,6 +99,17 @@ class MeaningWeights(RelevanceWeights):
 
     likeness: Weight
     """Weight of their similarity, in standard deviations above the usual similarity."""
+
+
+class JudgedWeights(_Group):
+    """Weights of a window that the judge read (judge/answering.py), in the log-odds that it answers."""
+
+    judged: Weight
+    """Weight of the log-odds that the judge tells."""
+    likeness: Weight
+    """Weight of the similarity in meaning, in standard deviations above the usual similarity."""
+    bias: Weight
+    """Log-odds of a window without any feature."""
 
 
 class Relevance(_Group):
@@ -237,15 +248,31 @@ class Relevance(_Group):
         full_stop=0.084,
         bias=-5.718,
     )
+    by_judge: JudgedWeights = JudgedWeights(judged=0.287, likeness=1.304, bias=-0.621)
+    """Weights of a window that was judged; it is ranked by them, too."""
     nothing_asked: Share = 0.8
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
     nothing_named: Share = 0.2
     """Factor on the chance of a window whose page names nothing that the aspect names."""
 
+    def of(self, features: Mapping[str, float]) -> RelevanceWeights | JudgedWeights:
+        """Return the weights for the chance of a window with these features."""
+        if "judged" in features:
+            return self.by_judge
+        return self.by_meaning if "likeness" in features else self.by_words
+
+    def ranking(self, features: Mapping[str, float]) -> RelevanceWeights | JudgedWeights:
+        """Return the weights for ranking windows with these features."""
+        if "judged" in features:
+            return self.by_judge
+        return self.ranking_by_meaning if "likeness" in features else self.ranking_by_words
+
 
 class Extract(_Group):
     relevant: Share = 0.32
     """Least chance of a page's best passage to answer an aspect, from which on the page bears on the aspect."""
+    judged: Share = 0.2
+    """The same of a passage that the judge read. It tells better, so that less is enough (reports/passages.md)."""
     together: Share = 0.5
     """Least chance that one of the three best passages of all pages answers, from which on all three are evidence."""
     relevant_too: Share = 0.1

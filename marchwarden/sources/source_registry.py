@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from marchwarden.judge.answering import open_judge
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.text.embedding import open_embedder
 
@@ -31,7 +32,7 @@ def open_tools(settings: Settings, *, transport: httpx.AsyncBaseTransport | None
     opening = Opening(settings, transport)
     embedder = open_embedder(settings)
     found = [_open(opening, source, embedder) for source in settings.sources]
-    return replace(_as_one(found), embedder=embedder)
+    return replace(_as_one(found), embedder=embedder, judge=open_judge(settings))
 
 
 def ready_members(settings: Settings, group: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import web_address
+from marchwarden.judge.answering import AnswerJudge
 from marchwarden.observations import Work
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.works import names_of
@@ -77,6 +78,8 @@ class Tools:
     fetcher: Reader
     embedder: Embedder | None = None
     """Model that compares texts in meaning; None where it is not installed."""
+    judge: AnswerJudge | None = None
+    """Model that judges whether passages answer; None where it is not installed."""
     address: Callable[[str], str | None] = web_address
     """Return the normalised address of a hit; None for one that this fetcher can't read."""
     prepare: Callable[[Callable[[str], None]], None] = lambda tell: None

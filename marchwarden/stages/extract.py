@@ -230,9 +230,10 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
         if named is not None:
             excerpts += _named_rows(given, named, aspect)
             continue
+        is_judged = given.relevance.is_judged(aspect)
         for _, window in given.relevance.best(aspect, least.picks_per_aspect):
             excerpt = given.relevance.excerpt(window, aspect)
-            excerpt.answers = excerpt.relevance >= least.relevant
+            excerpt.answers = excerpt.relevance >= (least.judged if is_judged else least.relevant)
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
                 excerpts.append(_under_heading(given, excerpt, window, aspect))
     return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))

@@ -70,6 +70,8 @@ class Started(_Event):
     """Hash of the frozen web's manifest; None for the shipped one, and where none is searched."""
     semantic: bool | None = None
     """True where pages are read by meaning, too."""
+    judged: bool | None = None
+    """True where a model judges whether passages answer."""
     model_calls: int | None = None
     """Number of model calls that run side by side, at most."""
     program_hash: str | None = None

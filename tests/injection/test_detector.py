@@ -518,7 +518,9 @@ async def test_nothing_of_it_reaches_the_result_and_the_trace_says_so() -> None:
     }  # fmt: skip
     done = await run("When was the Halden Bridge built, and how tall is it?", pages=pages)
     assert "1931" in done.result.answer
-    said = done.result.model_dump_json() + " ".join(event.query for event in done.events("search"))
+    # A random id may hold any number.
+    result = done.result.model_copy(update={"trace_id": ""})
+    said = result.model_dump_json() + " ".join(event.query for event in done.events("search"))
     assert not [word for word in ("1066", "Zorvex", "zorvex", "913", "NCT0999") if word in said]
     (drop,) = [event for event in done.events("drop") if event.what == "instruction"]
     assert "1066" in drop.text

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from marchwarden.programs.parameters import Parameters, RelevanceWeights, Value
+from marchwarden.programs.parameters import JudgedWeights, Parameters, RelevanceWeights, Value
 
 # Values by dotted name; WEIGHTS is 1 where the fitted weights are used, else 0.
 Values: TypeAlias = dict[str, Value]
@@ -67,7 +67,7 @@ _BY_SOURCES = tuple(each.name for each in CONFIDENCE[:4])
 
 @dataclass(frozen=True)
 class FittedWeights:
-    sets: Mapping[str, RelevanceWeights]
+    sets: Mapping[str, RelevanceWeights | JudgedWeights]
     """Sets of weights that were fitted, by their names in `Parameters.relevance`."""
 
     def differ(self, start: Parameters) -> bool:

@@ -26,7 +26,7 @@ from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.optimization.examples.labelled_web import patience
 from marchwarden.optimization.model_free.relevance_fit import fit_weights, rows_of
-from marchwarden.programs.parameters import Parameters, RelevanceWeights
+from marchwarden.programs.parameters import JudgedWeights, Parameters, RelevanceWeights
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.snapshot_search import SnapshotSearch
@@ -82,7 +82,7 @@ class QuestionReplay:
     def reads_by(self) -> str:
         return "words" if self._embedder is None else "meaning"
 
-    async def fitted_weights(self, questions: Sequence[Question]) -> dict[str, RelevanceWeights]:
+    async def fitted_weights(self, questions: Sequence[Question]) -> dict[str, RelevanceWeights | JudgedWeights]:
         """Fit the weights of relevance to these questions, by words and by meaning."""
         rows = await rows_of(questions, self._search, self._fetcher(None), self._embedder)
         return fit_weights(rows)

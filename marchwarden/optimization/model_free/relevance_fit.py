@@ -8,8 +8,9 @@ and 100,000 this one ranked best on questions that were not fitted on (evals/rep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,11 +19,19 @@ from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
 from marchwarden.evaluation.scoring.logistic import fit_logistic
 from marchwarden.evidence.question import split_question
-from marchwarden.evidence.relevance import Features, PageTerms, Relevance, TermRarity, likeness, probability
+from marchwarden.evidence.relevance import (
+    Features,
+    PageTerms,
+    Relevance,
+    TermRarity,
+    probability,
+    read_closely,
+)
 from marchwarden.evidence.windows import Window
+from marchwarden.judge.answering import AnswerJudge
 from marchwarden.ledger import Aspect
 from marchwarden.observations import Page
-from marchwarden.programs.parameters import MeaningWeights, RelevanceWeights
+from marchwarden.programs.parameters import JudgedWeights, MeaningWeights, RelevanceWeights
 from marchwarden.sources.fetch import Fetcher
 from marchwarden.sources.tools import SearchProvider
 from marchwarden.text.embedding import Embedder
@@ -39,6 +48,9 @@ _CONSTANT = 1e-9
 RANKED_BEST = 8
 
 
+_Weights = TypeVar("_Weights", bound="RelevanceWeights | JudgedWeights")
+
+
 @dataclass
 class Row:
     question: Question
@@ -50,9 +62,16 @@ class Row:
 
 
 async def rows_of(
-    questions: Iterable[Question], search: SearchProvider, fetcher: Fetcher, embedder: Embedder | None
+    questions: Iterable[Question],
+    search: SearchProvider,
+    fetcher: Fetcher,
+    embedder: Embedder | None,
+    judge: AnswerJudge | None = None,
 ) -> list[Row]:
-    """Build the rows of these questions; a page that can't be read has none."""
+    """Build the rows of these questions; a page that can't be read has none.
+
+    With a judge, an aspect's rows are the windows that it read.
+    """
     rows: list[Row] = []
     known: dict[str, PageTerms | None] = {}
     for question in questions:
@@ -69,9 +88,9 @@ async def rows_of(
                 rarity.add(found.own.values())
                 read.append((address(hit.url), position, found))
         relevances = [Relevance(page, aspects, rarity=rarity, position=position) for _, position, page in read]
-        alike = likeness(embedder, relevances, aspects) if embedder else [{} for _ in relevances]
+        compared = read_closely(relevances, aspects, embedder, judge) if embedder else relevances
         for aspect in aspects:
-            rows += _rows(question, aspect, [url for url, _, _ in read], relevances, alike)
+            rows += _rows(question, aspect, [url for url, _, _ in read], relevances, compared)
     return rows
 
 
@@ -80,16 +99,15 @@ def _rows(
     aspect: Aspect,
     urls: Sequence[str],
     relevances: Sequence[Relevance],
-    alike: Sequence[Mapping[tuple[int, int], float]],
+    closely: Sequence[Relevance],
 ) -> list[Row]:
     rows: list[Row] = []
-    for url, relevance, known in zip(urls, relevances, alike, strict=True):
-        by_meaning = relevance.to([aspect], known)
+    for url, relevance, compared in zip(urls, relevances, closely, strict=True):
         page = relevance.page.page
         quotes = [quote.quote for quote in question.quotes if address(quote.url) == url]
         nuggets = [each for each in question.nuggets if any(address(quote.url) == url for quote in each.evidence)]
-        for window in relevance.likely(aspect):
-            features = by_meaning.features(window, aspect)
+        for window in (compared if compared.is_judged(aspect) else relevance).likely(aspect):
+            features = compared.features(window, aspect)
             is_gold = any(overlaps(window.text, quote, page.text) for quote in quotes) or any(
                 says_one_of(window.text, nugget.answers) for nugget in nuggets
             )
@@ -103,23 +121,25 @@ def _rows(
     return sorted(rows, key=share, reverse=True)[:WINDOWS]
 
 
-def fit_weights(rows: Sequence[Row]) -> dict[str, RelevanceWeights]:
+def fit_weights(rows: Sequence[Row]) -> dict[str, RelevanceWeights | JudgedWeights]:
     """Fit the sets of weights in `Parameters.relevance`, by name; those that the rows can't tell are left out.
 
     Weights for ranking are fitted to all rows. Those for the probability of an answer are fitted to the windows that
     rank best, since only such are asked for it.
     """
-    fitted: dict[str, RelevanceWeights] = {}
+    fitted: dict[str, RelevanceWeights | JudgedWeights] = {}
     for name, form in (("by_words", RelevanceWeights), ("by_meaning", MeaningWeights)):
         usable = [row for row in rows if form is RelevanceWeights or "likeness" in row.features]
         if ranking := _fit(usable, form, penalty=RANKING_PENALTY):
             fitted[f"ranking_{name}"] = ranking
             if answering := _fit(best_of(usable, ranking), form, penalty=ANSWERING_PENALTY):
                 fitted[name] = answering
+    if by_judge := _fit([row for row in rows if "judged" in row.features], JudgedWeights, penalty=ANSWERING_PENALTY):
+        fitted["by_judge"] = by_judge
     return fitted
 
 
-def best_of(rows: Sequence[Row], ranking: RelevanceWeights) -> list[Row]:
+def best_of(rows: Sequence[Row], ranking: RelevanceWeights | JudgedWeights) -> list[Row]:
     """Return the rows of each aspect that rank best and do not overlap, best first."""
     asked: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -134,7 +154,7 @@ def best_of(rows: Sequence[Row], ranking: RelevanceWeights) -> list[Row]:
     return best
 
 
-def _fit(rows: Sequence[Row], form: type[RelevanceWeights], *, penalty: float) -> RelevanceWeights | None:
+def _fit(rows: Sequence[Row], form: type[_Weights], *, penalty: float) -> _Weights | None:
     """Fit to standardised features; the weights returned apply to the features as they are, and can be read.
 
     None where no row is positive, or every one is.
@@ -148,4 +168,4 @@ def _fit(rows: Sequence[Row], form: type[RelevanceWeights], *, penalty: float) -
     spread[spread < _CONSTANT] = 1.0
     found, bias = fit_logistic(features / spread, gold, penalty=penalty)
     values = zip([*names, "bias"], [*(found / spread), bias], strict=True)
-    return form.model_validate({name: round(float(value), 3) for name, value in values})
+    return form(**{name: round(float(value), 3) for name, value in values})
