@@ -18,7 +18,11 @@ PASSAGES = [
 @needs_runtime
 @pytest.mark.parametrize(
     ("question", "best"),
-    [("When was the bridge opened?", 0), ("How much do tickets for the boat trip cost?", 1), ("How high is the bridge?", 2)],
+    [
+        ("When was the bridge opened?", 0),
+        ("How much do tickets for the boat trip cost?", 1),
+        ("How high is the bridge?", 2),
+    ],
 )
 def test_the_passage_that_answers_has_the_highest_odds(question: str, best: int) -> None:
     odds = AnswerJudge().log_odds(question, PASSAGES)
