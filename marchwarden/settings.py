@@ -147,8 +147,8 @@ class Settings(BaseModel):
     web: Path | None = None
     """Folder of another frozen web to use instead of the shipped one."""
     semantic: bool | None = None
-    """Find passages by meaning too, with the embedding model of the extra `semantic`. Default: true where it is
-    installed."""
+    """Find passages by meaning too, and judge whether they answer, with the models of the extra `semantic`. Default:
+    true where it is installed."""
     program: str | None = None
     """Folder of a program to use instead of the model's own; `none` for no program."""
     trace_dir: Path = Path("~/.marchwarden/traces")

@@ -125,7 +125,7 @@ def train(weights: Parameters, groups: Sequence[Group], *, rate: float, seed: in
     The learning rate rises over a tenth of the steps and falls as a cosine. Takes some two seconds a step on two
     cores.
     """
-    embeddings, layers, head = weights
+    embeddings, layers, head = jax.tree.map(jnp.asarray, weights)
     frozen, trained = (embeddings, layers[:FROZEN]), (layers[FROZEN:], head)
     steps = len(groups) // GROUPS
     schedule = optax.warmup_cosine_decay_schedule(0, rate, steps // 10, steps, rate * 0.05)
@@ -146,6 +146,7 @@ def train(weights: Parameters, groups: Sequence[Group], *, rate: float, seed: in
         change, state = optimizer.update(slope, state, trained)
         return optax.apply_updates(trained, change), state, lost
 
+    size = max(len(group.pairs) for group in groups)
     longest = [max(len(first) + len(second) for first, second in group.pairs) for group in groups]
     shuffled = order.sample(range(len(groups)), len(groups))
     blocks = [
@@ -158,8 +159,8 @@ def train(weights: Parameters, groups: Sequence[Group], *, rate: float, seed: in
         if len(own) < GROUPS:
             continue
         # Groups are filled up to one size with pairs that don't count.
-        filled = [(group.pairs + [group.pairs[-1]] * MOST)[:MOST] for group in own]
-        labels = [(group.labels + [-1] * MOST)[:MOST] for group in own]
+        filled = [(group.pairs + [group.pairs[-1]] * size)[:size] for group in own]
+        labels = [(group.labels + [-1] * size)[:size] for group in own]
         key, part = jax.random.split(key)
         batch = _batch([pair for pairs in filled for pair in pairs])
         trained, state, lost = step(trained, state, batch, np.array(labels, np.float32), part)
@@ -168,10 +169,3 @@ def train(weights: Parameters, groups: Sequence[Group], *, rate: float, seed: in
     found = jax.tree.map(np.asarray, (embeddings, [*frozen[1], *trained[0]], trained[1]))
     keep.write_bytes(pickle.dumps(found))
     return found
-
-
-def odds_of(weights: Parameters, pairs: Sequence[Pair]) -> list[float]:
-    """Return the log-odds that each passage answers its question."""
-    embeddings, layers, head = weights
-    score = jax.jit(lambda batch: _forward((embeddings, []), (layers, head), batch, 0.0, jax.random.PRNGKey(0)))
-    return [float(score(_batch([pair]))[0]) for pair in pairs]

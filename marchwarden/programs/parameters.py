@@ -250,6 +250,9 @@ class Relevance(_Group):
     )
     by_judge: JudgedWeights = JudgedWeights(judged=0.287, likeness=1.304, bias=-0.621)
     """Weights of a window that was judged; it is ranked by them, too."""
+    as_judged: Share = 0.77
+    """Factor on the chance of a window that was judged. On pages by others it is too high: of windows of real dev for
+    which it is .61 or .81 on average, .43 and .62 answer."""
     nothing_asked: Share = 0.8
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
     nothing_named: Share = 0.2
@@ -271,7 +274,7 @@ class Relevance(_Group):
 class Extract(_Group):
     relevant: Share = 0.32
     """Least chance of a page's best passage to answer an aspect, from which on the page bears on the aspect."""
-    judged: Share = 0.2
+    judged: Share = 0.15
     """The same of a passage that the judge read. It tells better, so that less is enough (reports/passages.md)."""
     together: Share = 0.5
     """Least chance that one of the three best passages of all pages answers, from which on all three are evidence."""

@@ -24,6 +24,7 @@ from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.questions import Question, load_questions
+from marchwarden.judge import answering
 from marchwarden.lm.scripted import Reply
 from marchwarden.programs import Program
 from marchwarden.programs.keeping import kept_program, read_kept_program
@@ -32,6 +33,7 @@ from marchwarden.settings import load_settings, shipped
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.stages.stage import TOO_SLOW, Stages, WithoutModel
 from marchwarden.store.content_store import Store
+from marchwarden.text import embedding
 from marchwarden.text.embedding import Embedder
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.writer import TraceWriter
@@ -276,10 +278,39 @@ async def test_a_prompt_that_was_not_asked_then_is_told() -> None:
 
 def to_an_earlier_version(line: dict[str, Any]) -> None:
     """Remove what traces did not hold before there were re-runs."""
-    fields = ("today", "kind", "web", "semantic", "model_calls", "program_hash", "engine", "rerun_of", "meant")
+    fields = (
+        "today",
+        "kind",
+        "web",
+        "semantic",
+        "judged",
+        "model_calls",
+        "program_hash",
+        "engine",
+        "rerun_of",
+        "meant",
+    )
     for name in (*fields, "malformed", "modified", "request_hash", "answer", "finish", "counted_tokens"):
         line.pop(name, None)
     line["hits"] = [{"url": hit["url"], "title": hit["title"]} for hit in line.get("hits", [])]
+
+
+@pytest.mark.skipif(
+    not (embedding.is_installed() and answering.is_installed()), reason="the extra `semantic` is not installed"
+)
+async def test_passages_are_judged_again_only_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MARCHWARDEN_SEMANTIC")
+    done = await run(QUESTION, pages=PAGES)
+    ran = await again(done.trace)
+    assert_same(ran)
+
+    def unjudged(line: dict[str, Any]) -> None:
+        line.pop("judged", None)
+
+    # A trace of a version without a judge: the chances are others, and with them the confidence.
+    other = await again(rewritten(done.trace, unjudged))
+    assert other.lacks == []
+    assert other.result.confidence != ran.result.confidence
 
 
 async def test_a_trace_of_an_earlier_version_is_made_again_and_says_what_it_lacks() -> None:

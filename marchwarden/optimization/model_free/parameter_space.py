@@ -33,6 +33,7 @@ class Range:
 # Parameters that decide answers, gaps and all that is told beside them. The bounds are guesses.
 ANSWERS = (
     Range("extract.relevant", 0.05, 0.6),
+    Range("extract.judged", 0.03, 0.5),
     Range("extract.together", 0.3, 0.9),
     Range("extract.relevant_too", 0.01, 0.3),
     Range("extract.picks_per_aspect", 1, 5, whole=True),

@@ -23,6 +23,7 @@ from marchwarden.evaluation.scoring.answer_scorers import is_right
 from marchwarden.evaluation.scoring.metrics import SCORERS
 from marchwarden.evidence.confidence import has_open_conflict, share_answered
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
+from marchwarden.judge.answering import AnswerJudge, open_judge
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.optimization.examples.labelled_web import patience
 from marchwarden.optimization.model_free.relevance_fit import fit_weights, rows_of
@@ -76,6 +77,7 @@ class QuestionReplay:
         self._web = FrozenWeb.load(settings.frozen_web)
         self._search = _CachedSearch(SnapshotSearch(self._settings, self._web))
         self._embedder = _CachedEmbedder.of(open_embedder(self._settings))
+        self._judge = _CachedJudge() if open_judge(self._settings) else None
         self._fetchers: dict[str | None, _CachedFetcher] = {}
 
     @property
@@ -83,8 +85,8 @@ class QuestionReplay:
         return "words" if self._embedder is None else "meaning"
 
     async def fitted_weights(self, questions: Sequence[Question]) -> dict[str, RelevanceWeights | JudgedWeights]:
-        """Fit the weights of relevance to these questions, by words and by meaning."""
-        rows = await rows_of(questions, self._search, self._fetcher(None), self._embedder)
+        """Fit the weights of relevance to these questions: by words, by meaning, and by the judge."""
+        rows = await rows_of(questions, self._search, self._fetcher(None), self._embedder, self._judge)
         return fit_weights(rows)
 
     async def answer(
@@ -97,7 +99,7 @@ class QuestionReplay:
             question.request,
             self._settings,
             Budget(constraints, _CALL_TIMEOUT_S),
-            Tools("snapshot", self._search, fetcher, self._embedder),
+            Tools("snapshot", self._search, fetcher, self._embedder, self._judge),
             None,
             _NullRecorder(),
             str(uuid4()),
@@ -199,4 +201,15 @@ class _CachedEmbedder(Embedder):
         key = (tuple(queries), tuple(passages))
         if key not in self._known:
             self._known[key] = self._embedder.likeness(queries, passages)
+        return self._known[key]
+
+
+class _CachedJudge(AnswerJudge):
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, tuple[str, ...]], list[float]] = {}
+
+    def log_odds(self, question: str, passages: Sequence[str]) -> list[float]:
+        key = (question, tuple(passages))
+        if key not in self._known:
+            self._known[key] = super().log_odds(question, passages)
         return self._known[key]
