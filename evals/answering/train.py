@@ -99,7 +99,9 @@ def main() -> None:
     parser.add_argument("--pages", type=Path, required=True, help="development part of WCXB")
     parser.add_argument("--keep", type=Path, required=True, help="folder that keeps the weights after each pass")
     parser.add_argument("--out", type=Path, default=MODEL)
-    parser.add_argument("--most", type=int, help="questions and groups of a pass, at most: a short run shows that it works")
+    parser.add_argument(
+        "--most", type=int, help="questions and groups of a pass, at most: a short run shows that it works"
+    )
     given = parser.parse_args()
     package = importlib.util.find_spec("all_minilm_l6_v2")
     if package is None or package.origin is None:

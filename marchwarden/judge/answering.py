@@ -4,7 +4,7 @@ The model is MiniLM-L6 (Wang et al. 2020) with the weights of all-MiniLM-L6-v2 t
 evals/answering/train.py on questions over real web pages; DATASHEET.md says on which, and how well it judges. It
 reads English only. Without onnxruntime, of the extra `semantic`, nothing is judged.
 
-Judging a passage takes about 10 ms of a core. Weights are kept in 8 bits and computed with in 32, so that a judgement
+Judging a passage takes about 12 ms of a core. Weights are kept in 8 bits and computed with in 32, so that a judgement
 depends on nothing but its own two texts.
 """
 
@@ -48,7 +48,7 @@ class AnswerJudge:
     """Judge of passages, safe to use from several threads. The model is loaded on first use."""
 
     def log_odds(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return the log-odds that each passage answers the question. Blocks for about 10 ms a passage."""
+        """Return the log-odds that each passage answers the question. Blocks for about 12 ms a passage."""
         import numpy as np
 
         asked = _tokens(question)[-_QUESTION_TOKENS:]
