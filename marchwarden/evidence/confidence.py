@@ -1,14 +1,16 @@
 """Confidence in an answer, by a rubric over recorded facts, which a model's estimate can lower.
 
-    base      0.65 · 0.74 · 0.82 · 0.88 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
+    base      0.70 · 0.72 · 0.75 · 0.85 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
     authority +0.05 high · 0 medium · −0.12 low
     recency   −0.05 where everything is over three years old
     conflict  −0.10 where sources disagree and nothing settled it, −0.03 where something did; never "high"
     budget    −0.15 where a limit cut the research short, and then never over 0.69
-    fit       the sum is scaled by 0.3 + 0.7 × query_specificity_match and 0.4 + 0.6 × the share of aspects answered
+    fit       times 1 / (1 + exp(−1.27 × (log-odds of query_specificity_match − log-odds of 0.25))), which is
+              0.20 · 0.50 · 0.71 · 0.92 for 0.1 · 0.25 · 0.4 · 0.7
+    aspects   times 0.4 + 0.6 × the share of aspects answered
 
-These numbers are the defaults (programs/parameters.py), set on the training questions, where the fit of the evidence
-told most; a program may have others. Where the model has a calibration, an answer with a citation gets the share of
+These numbers are the defaults (programs/parameters.py); a program may have others. The fit of the evidence tells most:
+its curve is fitted to answers over real pages (evals/reports/confidence.md). The other numbers are guesses. Where the model has a calibration, an answer with a citation gets the share of
 right answers among those with its score, within the same upper bounds. A model's own estimate that the answer is
 right (stages/score_confidence.py) lowers the confidence to the middle of both, in log-odds. It raises it only where
 the calibration was fitted with such estimates.
@@ -27,6 +29,7 @@ from marchwarden.ledger import Excerpt, Ledger, Source
 from marchwarden.observations import Standing, Work
 from marchwarden.programs import Calibration, log_odds
 from marchwarden.programs.parameters import DEFAULT, Parameters
+from marchwarden.programs.parameters import Confidence as RubricNumbers
 from marchwarden.text.works import carries_works, is_repository
 
 # Upper bounds of the confidence that the contract promises. No compile may change them.
@@ -189,9 +192,14 @@ def score_of(
         score -= rubric.unresolved if unresolved else rubric.resolved if factors.contradiction_detected else 0.0
     score -= rubric.exhausted if factors.budget_exhausted else 0.0
     score = min(score, _most(factors))
-    fit = factors.query_specificity_match
-    for floor, share in ((rubric.fit_floor, fit), (rubric.answered_floor, share_answered)):
-        # Lowered to the number between the floor and 1 at this share of the way.
-        score *= floor + (1 - floor) * share
+    if sources:
+        score *= _chance_of_fit(factors.query_specificity_match, rubric)
+    # Lowered to the number between the floor and 1 at this share of the way.
+    score *= rubric.answered_floor + (1 - rubric.answered_floor) * share_answered
     # max() returns its first argument for -0.0, so that no result says "-0.0".
     return round(max(0.0, score), 2)
+
+
+def _chance_of_fit(fit: float, rubric: RubricNumbers) -> float:
+    """Return the factor on the score, 0–1, for evidence that fits the question so well, 0–1."""
+    return 1 / (1 + math.exp(-rubric.fit_slope * (log_odds(fit) - log_odds(rubric.fit_half))))

@@ -335,13 +335,13 @@ class Confidence(_Group):
 
     nothing_cited: Share = 0.05
     """Base of the score where no source is cited."""
-    one_source: Share = 0.65
+    one_source: Share = 0.7
     """Base of the score where one independent source is cited."""
-    two_sources: Share = 0.74
+    two_sources: Share = 0.72
     """Base of the score where two independent sources are cited."""
-    three_sources: Share = 0.82
+    three_sources: Share = 0.75
     """Base of the score where three independent sources are cited."""
-    more_sources: Share = 0.88
+    more_sources: Share = 0.85
     """Base of the score where more independent sources are cited."""
     authority: AuthorityTrust = AuthorityTrust()
     """Added to the score, by the median authority of the cited sources."""
@@ -353,8 +353,10 @@ class Confidence(_Group):
     """Taken off where sources disagree and something settles it."""
     exhausted: Share = 0.15
     """Taken off where a limit cut the research short."""
-    fit_floor: Share = 0.3
-    """Factor on the score where the evidence does not fit the question at all."""
+    fit_half: Share = 0.25
+    """Fit of the evidence to the question for which the score is halved."""
+    fit_slope: float = Field(1.27, ge=0, le=5)
+    """Slope of the factor on the score in the log-odds of the fit. Fitted, with the half, to 345 answers over real pages."""
     answered_floor: Share = 0.4
     """Factor on the score where no aspect is answered."""
 

@@ -67,6 +67,23 @@ def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
     assert confidence_band(score_of(agreeing, 1.0, unresolved=False)) == "high"
 
 
+def of_fit(fit: float, sources: int = 1) -> float:
+    factors = ConfidenceFactors(
+        num_corroborating_sources=sources, source_authority=SourceAuthority.MEDIUM, contradiction_detected=False,
+        query_specificity_match=fit, budget_exhausted=False,
+    )  # fmt: skip
+    return score_of(factors, 1.0, unresolved=False)
+
+
+def test_evidence_that_hardly_fits_gives_next_to_no_confidence_and_a_single_source_no_high_one() -> None:
+    assert [of_fit(fit) for fit in (0.0, 0.1, 0.25, 0.5, 0.7, 1.0)] == [0.01, 0.14, 0.35, 0.56, 0.65, 0.7]
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 6))
+def test_better_evidence_and_more_sources_never_lower_a_confidence(one: float, other: float, sources: int) -> None:
+    assert of_fit(min(one, other), sources) <= of_fit(max(one, other), sources) <= of_fit(max(one, other), sources + 1)
+
+
 # Calibrated
 
 

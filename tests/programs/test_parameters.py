@@ -73,7 +73,7 @@ def test_a_call_that_is_ended_from_outside_uses_the_parameters_that_it_ran_with(
         trace_id = "00000000-0000-4000-8000-000000000000"
         return asyncio.run(finish(read_again, limit="seconds", trace_id=trace_id, seconds=1.0))[0].confidence
 
-    sure = {"confidence.nothing_cited": 0.9, "confidence.exhausted": 0.0, "confidence.fit_floor": 1.0}
+    sure = {"confidence.nothing_cited": 0.9, "confidence.exhausted": 0.0, "confidence.answered_floor": 1.0}
     assert confidence(DEFAULT) < 0.1 < confidence(DEFAULT.with_values(sure))
 
 

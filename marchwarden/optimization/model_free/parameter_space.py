@@ -60,7 +60,8 @@ CONFIDENCE = (
     Range("confidence.unresolved", 0.0, 0.4),
     Range("confidence.resolved", 0.0, 0.2),
     Range("confidence.exhausted", 0.0, 0.4),
-    Range("confidence.fit_floor", 0.0, 0.9),
+    Range("confidence.fit_half", 0.05, 0.6),
+    Range("confidence.fit_slope", 0.3, 3.0),
     Range("confidence.answered_floor", 0.0, 0.9),
 )
 _BY_SOURCES = tuple(each.name for each in CONFIDENCE[:4])
