@@ -87,35 +87,40 @@ def _short(value: object) -> object:
     return round(round(value, 4), 3) if isinstance(value, float) else value
 
 
+def measure(questions: Path, files: dict[str, Path], days: dict[str, date], half: str, show: str | None) -> str:
+    """Return the totals of one half of the questions, after printing the answers of the kind `show`."""
+    records, refused = [], []
+    schemas = {name: schema_of(file) for name, file in files.items()}
+    for item in csv.DictReader(questions.open(encoding="utf-8")):
+        if item["half"] != half:
+            continue
+        name, wants_gap = item["database"], item["gold"] == "gap"
+        planned = plan_statement(item["question"], schemas[name], today=days[name])
+        rows: Sequence[Sequence[object]] = []
+        if isinstance(planned, NotPlanned):
+            told = "gaps"
+        else:
+            rows = run(files[name], check_statement(planned, "sqlite", schemas[name]).sql)
+            told = "wrong" if wants_gap or not holds(rows, run(files[name], item["gold"])) else "right"
+        if wants_gap:
+            refused.append(told == "gaps")
+        else:
+            records.append((told != "gaps", told == "right"))
+        if show in (told, "all"):
+            reason = planned.reason if isinstance(planned, NotPlanned) else f"{planned} {rows[:5]}"
+            print(f"{told} {name}: {item['question']} [{item['gold']}]\n   {reason}")
+    return totals(records, refused)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=["made-with", "unseen"], required=True)
     parser.add_argument("--show", choices=["wrong", "gaps", "right", "all"])
     given = parser.parse_args()
-    records, refused = [], []
     with tempfile.TemporaryDirectory() as built:
         files = {name: build_database(name, given.folder, Path(built)) for name in DAYS}
-        schemas = {name: schema_of(file) for name, file in files.items()}
-        for item in csv.DictReader(QUESTIONS.open(encoding="utf-8")):
-            if item["half"] != given.half:
-                continue
-            name, wants_gap = item["database"], item["gold"] == "gap"
-            planned = plan_statement(item["question"], schemas[name], today=DAYS[name])
-            rows: Sequence[Sequence[object]] = []
-            if isinstance(planned, NotPlanned):
-                told = "gaps"
-            else:
-                rows = run(files[name], check_statement(planned, "sqlite", schemas[name]).sql)
-                told = "wrong" if wants_gap or not holds(rows, run(files[name], item["gold"])) else "right"
-            if wants_gap:
-                refused.append(told == "gaps")
-            else:
-                records.append((told != "gaps", told == "right"))
-            if given.show in (told, "all"):
-                reason = planned.reason if isinstance(planned, NotPlanned) else f"{planned} {rows[:5]}"
-                print(f"{told} {name}: {item['question']} [{item['gold']}]\n   {reason}")
-    print(totals(records, refused))
+        print(measure(QUESTIONS, files, DAYS, given.half, given.show))
 
 
 if __name__ == "__main__":

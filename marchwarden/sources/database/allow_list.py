@@ -37,11 +37,11 @@ _FUNCTIONS: tuple[type[exp.Expr], ...] = (
     exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Abs, exp.Round, exp.Lower, exp.Upper, exp.Length, exp.Trim,
     exp.Coalesce, exp.Nullif, exp.Substring, exp.Concat, exp.Cast, exp.TryCast, exp.Extract, exp.DateTrunc,
     exp.TimestampTrunc, exp.CurrentDate, exp.CurrentTimestamp, exp.TimeToStr, exp.StrToTime, exp.Date, exp.Year,
-    exp.Month, exp.Day, exp.DateAdd, exp.DateSub, exp.DateDiff, exp.TsOrDsToDate, exp.TsOrDsAdd, exp.RowNumber,
-    exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.Stddev,
-    exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Median, exp.PercentileCont,
-    exp.PercentileDisc, exp.StrPosition, exp.Floor, exp.Ceil, exp.Sqrt, exp.Pow, exp.Ln, exp.Exp, exp.Sign,
-    exp.Greatest, exp.Least, exp.GroupConcat, exp.ToChar, exp.TimestampDiff, exp.Replace,
+    exp.Month, exp.Day, exp.DateAdd, exp.DateSub, exp.DateDiff, exp.TsOrDsToDate, exp.TsOrDsToTimestamp,
+    exp.TsOrDsAdd, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue,
+    exp.LastValue, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Median,
+    exp.PercentileCont, exp.PercentileDisc, exp.StrPosition, exp.Floor, exp.Ceil, exp.Sqrt, exp.Pow, exp.Ln,
+    exp.Exp, exp.Sign, exp.Greatest, exp.Least, exp.GroupConcat, exp.ToChar, exp.TimestampDiff, exp.Replace,
 )  # fmt: skip
 # Types that a value may be cast to. Others look names up in the catalogue, as 'pg_authid'::regclass does.
 _TYPES = frozenset(

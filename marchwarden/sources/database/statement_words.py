@@ -24,6 +24,8 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Max: "maximum",
     exp.Min: "minimum",
 }
+# Formats of a day as its month or year: of SQLite and DuckDB, and of PostgreSQL as it is parsed.
+_SPANS = {"%Y-%m": "month", "%Y": "year"}
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "is",
     exp.NEQ: "is not",
@@ -142,6 +144,10 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_AGGREGATES[type(node)]} {_words_of(node.this)}"
     if isinstance(node, exp.Literal):
         return node.name
+    if isinstance(node, exp.TimeToStr) and node.text("format") in _SPANS:
+        return f"{_SPANS[node.text('format')]} of {_words_of(node.this)}"
+    if isinstance(node, exp.DPipe) and isinstance(node.this, exp.DPipe) and node.this.expression.name == "-Q":
+        return f"{_words_of(node.this.this).replace('year', 'quarter', 1)}"
     if isinstance(node, exp.Extract):
         return f"{node.this.name.lower()} of {_words_of(node.expression)}"
     if isinstance(node, exp.Neg):
@@ -154,13 +160,32 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_words_of(node.this.this)} is known"
     if isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query") is None:
         return f"{_words_of(node.this.this)} is none of {', '.join(map(_words_of, node.this.expressions))}"
+    if (
+        isinstance(node, exp.Not)
+        and isinstance(node.this, exp.In)
+        and isinstance(query := node.this.args["query"].this, exp.Select)
+    ):
+        return f"{_words_of(node.this.this)} is not in the {_select(query)}"
     if isinstance(node, exp.Not):
         return f"not {_words_of(node.this)}"
+    if isinstance(node, exp.Mul) and isinstance(node.right, exp.Literal) and node.right.name == "1.0":
+        return _words_of(node.left)  # it makes a division of whole numbers keep its fraction
     if isinstance(node, exp.Binary) and type(node) in _COMPARISONS:
         return f"{_words_of(node.left)} {_COMPARISONS[type(node)]} {_words_of(node.right)}"
     if isinstance(node, exp.Between):
         return f"{_words_of(node.this)} is from {_words_of(node.args['low'])} to {_words_of(node.args['high'])}"
-    if isinstance(node, exp.Round | exp.Lower | exp.Upper | exp.Distinct | exp.Cast | exp.TryCast | exp.Replace):
+    if isinstance(
+        node,
+        exp.Round
+        | exp.Lower
+        | exp.Upper
+        | exp.Distinct
+        | exp.Cast
+        | exp.TryCast
+        | exp.Replace
+        | exp.TsOrDsToTimestamp
+        | exp.Abs,
+    ):
         return _words_of(node.this or node.expressions[0])
     if isinstance(node, exp.In) and node.args.get("query") is None:
         return f"{_words_of(node.this)} is one of {', '.join(_words_of(each) for each in node.expressions)}"

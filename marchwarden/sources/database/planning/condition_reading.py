@@ -212,6 +212,8 @@ def read_number(state: QuestionState, link: Link) -> None:
             state.compares = None
             state.at += 1
             table = state.pick_table(following)
+            if operator in ("<", "<="):
+                raise Unclear(f"those without any {following.words} have fewer, too")
             if table is state.query.entities[0]:
                 raise Unclear(f"it is not clear how {table.name} are counted")
             state.query.group = state.query.entities[0]

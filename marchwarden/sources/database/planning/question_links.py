@@ -57,6 +57,8 @@ class Link:
     period: Period | None = None
     in_part: tuple[Column, ...] = ()
     """Columns of which the words name a part, beside those that they name in full."""
+    is_deed: bool = False
+    """True where a verb names a table by what its rows tell: `borrowed`, of loans."""
 
 
 @dataclass(frozen=True)
@@ -186,17 +188,29 @@ class NotLinked(Exception):
     """A word of the question is linked to nothing."""
 
 
-def link_question(question: str, names: SchemaNames, cues: Mapping[tuple[str, ...], Phrase] = CUES) -> list[Link]:
-    """Return the links of a question in order. Raises NotLinked, with the word, where one has none."""
+def link_question(
+    question: str,
+    names: SchemaNames,
+    cues: Mapping[tuple[str, ...], Phrase] = CUES,
+    converses: Mapping[str, str] | None = None,
+) -> list[Link]:
+    """Return the links of a question in order. Raises NotLinked, with the word, where one has none.
+
+    With `converses`, verbs that name the rows of one table are linked to it: `visited`, and those that have another
+    verb there.
+    """
     tokens = tokens_of(question)
     if tokens and tokens[0].lower in _YES_OR_NO:
         raise NotLinked(tokens[0].text)
     links: list[Link] = []
     place = 0
     while place < len(tokens):
+        token = tokens[place]
         found, length = _longest(tokens, place, names, cues)
+        is_weak = found is None or found.is_form or not found.is_exact
+        if converses is not None and is_weak and (deed := _deed(token, names, cues, converses)):
+            found, length = replace(deed, place=place), 1
         if found is None:
-            token = tokens[place]
             # `for us`, and not the US.
             is_us = (
                 token.text == "us" and place > 0 and tokens[place - 1].lower in ("for", "to", "with", "from", "by")
@@ -252,8 +266,10 @@ def _longest(
             break
     if name := _name(tokens, place, names):
         # `who joined first` means no first name, and `per` no `quantity_per_unit`.
-        phrase = CUES.get((token.lower,))
-        is_cue = phrase is not None and (phrase.cue == "each" or (phrase.cue == "top" and bool(phrase.columns)))
+        phrase = cues.get((token.lower,))
+        is_cue = phrase is not None and (
+            phrase.cue in ("each", "span") or (phrase.cue == "top" and bool(phrase.columns))
+        )
         if name[0].is_exact or name[1] > 1 or not is_cue:
             candidates.append((name[1], 3, name[0]))
     if value := _value(tokens, place, names):
@@ -311,6 +327,20 @@ def _name_by_meaning(tokens: list[Token], place: int, names: SchemaNames) -> tup
     if columns and len({column.table for column in columns}) == 1:
         return replace(link, columns=tuple(columns)), 1
     return None, 0
+
+
+def _deed(
+    token: Token, names: SchemaNames, cues: Mapping[tuple[str, ...], Phrase], converses: Mapping[str, str]
+) -> Link | None:
+    """Return the only table that a verb names by what its rows tell."""
+    if (
+        token.lower in FILLERS
+        or (token.lower,) in cues
+        or not (token.lower.endswith("ed") or token.lower in converses)
+    ):
+        return None
+    tables = related_tables(stem_of(converses.get(token.lower, token.lower)), names.all_tables)
+    return Link("table", token.lower, 0, tables=tuple(tables), is_deed=True) if len(tables) == 1 else None
 
 
 def _is_name_like(tokens: list[Token], place: int) -> bool:

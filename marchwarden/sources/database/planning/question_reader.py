@@ -20,8 +20,10 @@ from marchwarden.sources.database.planning.draft import Condition, Draft, Unclea
 from marchwarden.sources.database.planning.everyday.word_relations import (
     AMOUNTS,
     amount_columns,
+    is_count_of_things,
     is_of_one_row,
     is_of_people,
+    is_per_piece,
     is_told_by,
     quantity_of,
 )
@@ -47,6 +49,9 @@ def check_deeds(question: str, query: Draft, schema: Schema) -> None:
     used = {each.column.table for each in query.conditions} | {each.table for each, _ in query.select if each}
     used |= {each.name for each in query.entities}
     tables = [schema.by_name[name.lower()] for name in used]
+    counted = [column for column, name in query.select if column and name == "SUM" and is_count_of_things(column)]
+    if counted and any(token.stem in _WORTH for token in tokens_of(question)):
+        raise Unclear(f"{counted[0].name} of {counted[0].table} is a number of things, and not their value")
     if any(column and name for column, name in query.select):
         return  # the average of a column of tickets that were bought
     for token in tokens_of(question):
@@ -170,6 +175,14 @@ def check_kinds(state: QuestionState) -> None:
     summed = [column for column, name in query.select if column and name in ("AVG", "SUM")]
     if query.order and query.order[0] and query.limit:
         compared.append(query.order[0])
+    for column, name in query.select:
+        if (
+            column
+            and name == "SUM"
+            and is_per_piece(column)
+            and quantity_of(state.schema.by_name[column.table.lower()])
+        ):
+            raise Unclear(f"{column.name} of {column.table} is that of one piece")
     for column in (*compared, *summed):
         if not is_measure(column):
             raise Unclear(f"{column.name} of {column.table} holds no numbers")
@@ -297,6 +310,7 @@ def settle_amount(state: QuestionState) -> None:
     query.select = [(column, "" if is_of_row and not is_summed else "SUM")]
 
 
+_WORTH = frozenset({"valu", "worth"})
 # Columns of a row that is told whole. A guess: more are no answer to read.
 _MOST_COLUMNS = 12
 _READERS: Mapping[Kind, Callable[[QuestionState, Link], None]] = {

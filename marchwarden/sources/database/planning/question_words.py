@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 Cue: TypeAlias = Literal[
     "ask", "count", "distinct", "aggregate", "top", "common", "compare", "between", "average", "order", "descending",
     "ascending", "each", "not", "or", "both", "and", "comma", "where", "in", "like", "starts", "ends", "named",
-    "amount", "deal", "money", "serve", "unit", "often",
+    "amount", "deal", "money", "serve", "unit", "often", "span", "difference",
 ]  # fmt: skip
 
 
@@ -135,7 +135,7 @@ FILLERS = frozenset(
         "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated",
         "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database",
         "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got",
-        "possible", "kind", "kinds", "placed", "entered", "still", "already", "here", "based", "situated"
+        "possible", "kind", "kinds", "placed", "entered", "still", "already", "here", "based", "situated", "anything"
     }
 )  # fmt: skip
 

@@ -30,6 +30,7 @@ MEASURED: dict[str, tuple[str, ...]] = {
 AMOUNTS = ("price", "cost", "amount", "total", "fee", "sum")
 # Words of columns whose numbers are of one row alone: nobody sums up prices or ages.
 _OF_ONE = frozenset({"price", "rate", "unit", "salary", "wage", "age", "each", "per", "percent", "weight", "height"})
+_PER_PIECE = frozenset({"unit", "piece", "each", "per"})
 # Words of columns that count the things of a row.
 _COUNTED = frozenset({"stock", "quantity", "qty", "units", "pieces", "copies", "inventory"})
 # Senses of a word that count, the most frequent ones: `situation` is a `location` in its fourth. By nineteen pairs of
@@ -126,9 +127,21 @@ def is_of_one_row(column: Column) -> bool:
     return bool(_OF_ONE.intersection(words_of_name(column.name)))
 
 
+def is_per_piece(column: Column) -> bool:
+    """Return whether a column says what one piece costs: `unit_cost`."""
+    words = words_of_name(column.name)
+    return not _PER_PIECE.isdisjoint(words) and not {"price", "cost"}.isdisjoint(words)
+
+
+def is_count_of_things(column: Column) -> bool:
+    return column.is_number and not _COUNTED.isdisjoint(words_of_name(column.name))
+
+
 def quantity_of(table: Table) -> Column | None:
     """Return the only column that counts the things of a row: the pieces in stock."""
-    found = [each for each in table.columns if each.is_number and _COUNTED.intersection(words_of_name(each.name))]
+    found = [
+        each for each in table.columns if is_count_of_things(each) and _PER_PIECE.isdisjoint(words_of_name(each.name))
+    ]
     return found[0] if len(found) == 1 else None
 
 

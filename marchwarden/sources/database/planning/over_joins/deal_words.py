@@ -21,12 +21,22 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("money"): "revenue, revenues, turnover, sales, money, sales revenue",
     Phrase("money", "each"): "order value, order total, sale value, invoice value, basket value, purchase value, "
     "value of an order, value of an invoice, order amount, order size",
+    Phrase("money", "profit"): "profit, profits, gross profit, profitable",
+    Phrase("money", "loss"): "loss, losses",
+    Phrase("money", "worth"): "value of, worth, total value of",
     Phrase("serve", "close"): "handle, handles, handled, process, processes, processed, manage, manages, managed, "
     "look after, looks after, looked after, take care of, takes care of, took care of, serve, serves, served",
     Phrase("serve"): "place, places, placed, get, gets, got, receive, receives, received, make, makes, made, have, "
     "has, had",
     Phrase("unit"): "units, pieces, copies, units of, pieces of, copies of",
     Phrase("often"): "often, frequently, times",
+    Phrase("often", "1"): "once",
+    Phrase("often", "2"): "twice",
+    Phrase("not"): "nothing",
+    Phrase("span", "month"): "month, months, monthly, calendar month",
+    Phrase("span", "quarter"): "quarter, quarters, quarterly",
+    Phrase("span", "year"): "year, years, yearly, annual, annually",
+    Phrase("difference"): "difference between, minus",
 }  # fmt: skip
 DEAL_CUES: Mapping[tuple[str, ...], Phrase] = {
     tuple(words.split()): phrase for phrase, listed in _PHRASES.items() for words in listed.split(", ")
@@ -53,6 +63,14 @@ NOT_TOTALS = frozenset(
         "number", "balance", "refund", "deposit", "days", "items", "budget", "fee", "weight", "minutes", "hours"
     }
 )  # fmt: skip
+# Words of the columns of a row whose difference is its profit, and of those with a cost of another kind.
+INCOMES = frozenset({"income", "revenue", "revenues", "sales", "turnover", "takings", "proceeds"})
+EXPENSES = frozenset({"cost", "costs", "expense", "expenses", "expenditure", "expenditures", "spending", "outlay"})
+NOT_EXPENSES = frozenset({"shipping", "freight", "delivery", "center", "centre", "code", "budget", "planned"})
+# Words of columns with what is charged for a row that is no sale: a visit.
+CHARGES = frozenset({"fee", "fees", "charge", "charges"})
+# Verbs that name a table by another verb, which WordNet has beside its noun.
+CONVERSES = {"borrowed": "lent", "borrow": "lent", "borrows": "lent"}
 QUANTITIES = frozenset({"quantity", "qty"})
 # Words beside them for what is kept, and not what was sold.
 NOT_QUANTITIES = frozenset({"stock", "per", "reorder", "minimum", "hand", "available", "unit"})

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from marchwarden.sources.database.planning.draft import Unclear, is_name, names_of, parts_of_name
-from marchwarden.sources.database.planning.everyday.word_relations import is_of_people
+from marchwarden.sources.database.planning.everyday.word_relations import is_of_people, is_per_piece, quantity_of
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.over_joins.deal_words import (
     BUYERS,
     DEALS,
+    EXPENSES,
+    INCOMES,
+    NOT_EXPENSES,
     NOT_QUANTITIES,
     NOT_TOTALS,
     PAYMENTS,
@@ -32,6 +35,12 @@ class Measure:
     discount: Column | None = None
     """Share of the product that is taken off, from 0 to 1."""
     per: Column | None = None
+    minus: tuple[Column, ...] = ()
+    """Columns whose product is taken off."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (*self.factors, *self.minus, *((self.discount,) if self.discount else ()))
 
 
 def identify(table: Table) -> list[Column]:
@@ -121,6 +130,60 @@ def money_of(table: Table, schema: Schema, keys: tuple[ForeignKey, ...]) -> Meas
     if discounts and (len(discounts) > 1 or (span := discounts[0].span) is None or span[0] < 0 or span[1] > 1):
         raise Unclear(f"it is not clear how {discounts[0].name} of {table.name} is taken off the price")
     return Measure(table, "SUM", factors, discounts[0] if discounts else None)
+
+
+def profit_of(table: Table, schema: Schema, keys: tuple[ForeignKey, ...]) -> Measure | None:
+    """Return the sum of what the rows of a table bring in without what they cost.
+
+    None where no columns say both; raises Unclear where two say one of them.
+    """
+    numbers = numbers_of(table, keys)
+    costs = [each for each in numbers if _has(each, EXPENSES, NOT_EXPENSES)]
+    incomes = [each for each in numbers if _has(each, INCOMES, EXPENSES)]
+    if is_deal(table) and (total := money_of(table, schema, keys)) is not None:
+        pieces = pieces_of(table, keys)
+        if not costs and pieces in total.factors and pieces is not None:
+            # The cost of a piece stands with the thing that is sold.
+            others = {key.other: schema.by_name[key.other.lower()] for key in keys if key.table == table.name}
+            costs = [
+                each
+                for other in others.values()
+                if not is_deal(other)
+                for each in numbers_of(other, keys)
+                if _has(each, EXPENSES, NOT_EXPENSES)
+            ]
+        elif pieces is not None and not all(map(is_per_piece, costs)):
+            raise Unclear(f"{costs[0].name} of {table.name} may be that of one piece or of all")
+    elif len(incomes) == 1 and costs:
+        total, pieces = Measure(table, "SUM", (incomes[0],)), None
+    elif len(incomes) > 1 and costs:
+        raise Unclear(f"income may be {' or '.join(each.name for each in incomes)} of {table.name}")
+    else:
+        return None
+    if len(costs) > 1:
+        raise Unclear(f"the cost may be {' or '.join(f'{each.name} of {each.table}' for each in costs)}")
+    if not costs:
+        return None
+    return replace(total, minus=(costs[0], pieces) if pieces else (costs[0],))
+
+
+def worth_of(table: Table) -> Measure | None:
+    """Return the sum of price × number of the things that a table keeps. Raises Unclear where two prices are told."""
+    count = quantity_of(table)
+    prices = [each for each in table.columns if each.is_number and _has(each, _PRICES, NOT_TOTALS - EXPENSES)]
+    if count is None or not prices:
+        return None
+    if len(prices) > 1:
+        raise Unclear(f"the value may be that of {' or '.join(each.name for each in prices)} of {table.name}")
+    return Measure(table, "SUM", (prices[0], count))
+
+
+def _has(column: Column, words: frozenset[str], others: frozenset[str]) -> bool:
+    own = words_of_name(column.name)
+    return not words.isdisjoint(own) and others.isdisjoint(own)
+
+
+_PRICES = EXPENSES | {"price"}
 
 
 def _prices(numbers: list[Column]) -> list[Column]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from marchwarden.sources.database.planning.condition_reading import YEAR
 from marchwarden.sources.database.planning.draft import (
     Unclear,
     holds_days,
@@ -14,10 +13,23 @@ from marchwarden.sources.database.planning.draft import (
     names_of,
     quote_text,
 )
-from marchwarden.sources.database.planning.everyday.word_relations import is_of_one_row
+from marchwarden.sources.database.planning.everyday.word_relations import (
+    is_of_one_row,
+    is_of_people,
+    is_per_piece,
+    quantity_of,
+)
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.joins import find_keys
-from marchwarden.sources.database.planning.over_joins.deal_words import BOOKKEEPING, UNDONE
+from marchwarden.sources.database.planning.over_joins.deal_words import (
+    BOOKKEEPING,
+    CHARGES,
+    EXPENSES,
+    INCOMES,
+    PAYMENTS,
+    TOTALS,
+    UNDONE,
+)
 from marchwarden.sources.database.planning.over_joins.fact_paths import Ways
 from marchwarden.sources.database.planning.over_joins.measures import (
     Measure,
@@ -27,7 +39,10 @@ from marchwarden.sources.database.planning.over_joins.measures import (
     is_payment,
     is_seller,
     money_of,
+    numbers_of,
     pieces_of,
+    profit_of,
+    worth_of,
 )
 from marchwarden.sources.database.planning.over_joins.sum_reading import Asked, Said
 from marchwarden.sources.database.planning.question_links import Link
@@ -48,6 +63,23 @@ class SumPlan:
     top: tuple[str, int] | None = None
     is_list: bool = False
     """True where only the names are asked for, and no number."""
+    span: tuple[str, Column] | None = None
+    """`month`, `quarter` or `year`, and the column of days."""
+    limit: tuple[str, str] | None = None
+    is_denied: bool = False
+    """True where the groups are told that the rows do not belong to."""
+    is_counted: bool = False
+    """True where the number of groups is told."""
+    is_apart: bool = False
+    """True where a difference counts whichever of both is larger."""
+    is_mean: bool = False
+    """True where the number is divided by that of the groups."""
+    around: Ways | None = None
+    """Ways from the rows of the group, where these are chosen by the rows that belong to them."""
+
+    def is_around(self, column: Column) -> bool:
+        """Return whether a condition is one of the rows that are chosen, and not of those that belong to them."""
+        return self.around is not None and self.around.reaches(column.table)
 
 
 class NotJoined(Unclear):
@@ -59,6 +91,7 @@ class SumPlanner:
         self.asked, self.schema = asked, schema
         self.keys = _keys_of(schema)
         self._ways: dict[str, Ways] = {}
+        self._said_on: list[tuple[Said, Column]] = []
 
     def plan(self) -> SumPlan:
         """Return the only plan. Raises Unclear where there is none, or more than one."""
@@ -79,26 +112,72 @@ class SumPlanner:
                 raise NotJoined("no table joins what is summed up with all that the question names")
             raise Unclear(f"it may be summed up over the rows of {told}")
         plan = plans[0]
-        plan.top = self.asked.top
+        self._choose(plan)
         self._check_roles(plan)
         self._check_undone(plan)
         return plan
 
+    def _choose(self, plan: SumPlan) -> None:
+        """Settle which groups are told, and by what: the highest, those that pass a limit, those without any row."""
+        asked = self.asked
+        plan.top, plan.limit, plan.is_denied, plan.is_counted = (
+            asked.top,
+            asked.limit,
+            asked.is_denied,
+            asked.is_counted,
+        )
+        if asked.money == "loss" and plan.top is not None:
+            plan.top = ("ASC" if plan.top[0] == "DESC" else "DESC", plan.top[1])
+        if plan.limit is not None and plan.limit[0] in _OPPOSITES:
+            # Who placed no order at all placed fewer than two.
+            plan.limit, plan.is_denied = (_OPPOSITES[plan.limit[0]], plan.limit[1]), True
+        elif asked.money in ("profit", "loss") and plan.is_list and plan.limit is None:
+            plan.limit = (">" if asked.money == "profit" else "<", "0")
+        if plan.limit is not None and float(plan.limit[1]) == 0 and asked.money not in ("profit", "loss"):
+            raise Unclear(f"it is not clear what is compared with {plan.limit[1]}")
+        plan.is_list = plan.is_list and (plan.limit is None or plan.is_denied)
+        if (plan.limit or plan.is_denied) and plan.group is None and plan.span is None:
+            raise Unclear("it does not say what is compared")
+        plan.is_apart = asked.minus is not None and plan.top is not None
+        if plan.is_mean and isinstance(plan.group, Table):
+            plan.around = self._ways_of(plan.group)
+        elif plan.is_mean and plan.group is not None:
+            raise Unclear("it is not clear what the average is taken over")
+        if not plan.is_denied and not plan.is_counted:
+            return
+        if plan.group is None or plan.span is not None:
+            raise Unclear(f"it is not clear which {asked.span}s have no rows")
+        table = plan.group if isinstance(plan.group, Table) else self._table(plan.group)
+        plan.around = self._ways_of(table)
+        for each in self._said_on:
+            if asked.is_denied and each[0].link.kind == "value" and plan.is_around(each[1]) == each[0].is_denied:
+                raise Unclear(f"it is not clear what “{each[0].link.words}” says of the rows that are denied")
+
     def _check_asked(self) -> None:
         asked = self.asked
-        if asked.is_who and asked.group is None and not asked.deal:
+        if asked.is_who and asked.group is None and not (asked.deal or asked.deed):
             raise Unclear("it is not clear who is asked for")
-        if asked.form == "which" and not asked.top and not asked.deal:
+        is_told = asked.deal or asked.deed or asked.limit or asked.is_denied or asked.money in ("profit", "loss")
+        if asked.form == "which" and not asked.top and not is_told:
             raise Unclear("it does not say what is summed up")
+        if asked.is_denied and not (asked.thing or asked.deal or asked.deed):
+            raise Unclear("it is not clear what is denied")
+        if asked.span and asked.group and (asked.top or asked.limit or asked.is_denied or asked.function == "AVG"):
+            raise Unclear(f"it is not clear what is told of each {asked.span}")
+        if asked.limit and asked.function == "AVG":
+            raise Unclear("it is not clear what the average is compared with")
         group_end = asked.group.place + len(asked.group.words.split()) if asked.group else -1
-        if asked.deal == "gain" and (asked.form == "which" or group_end == asked.deal_place):
+        is_named = asked.money != "" or asked.measure is not None
+        if asked.deal == "gain" and not is_named and (asked.form == "which" or group_end == asked.deal_place):
             # A shipper earns its fees, and an employee a salary.
             raise Unclear("it is not clear what was earned")
         if asked.top and asked.is_every:
             raise Unclear("it is not clear whether each group or the highest is asked for")
-        if asked.form == "many" and (asked.money or asked.measure):
+        if asked.deal and asked.deed:
+            raise Unclear(f"it is not clear what “{asked.deed.words}” adds")
+        if asked.form == "many" and not asked.is_counted and (asked.money or asked.measure):
             raise Unclear("it is not clear what is counted")
-        if asked.top and asked.group is None and not asked.is_who:
+        if asked.top and asked.group is None and not asked.is_who and not asked.span:
             raise Unclear("it does not say what the highest is of")
 
     # What is summed up
@@ -106,8 +185,16 @@ class SumPlanner:
     def _measures(self) -> list[Measure]:
         """Return the numbers that the question may mean, one for each table that has one."""
         asked = self.asked
-        counts = asked.thing is not None or asked.form == "many" or asked.often or asked.units
-        if asked.often and (asked.thing is not None or asked.money or asked.top is None or not asked.deal):
+        if asked.is_denied:
+            return self._of_rows()
+        if asked.money == "worth":
+            return self._of_worth()
+        if asked.minus is not None and asked.measure is not None:
+            return self._of_difference(asked.measure, asked.minus)
+        counts = bool(asked.thing or asked.deed or asked.often or asked.units)
+        counts = counts or (asked.form == "many" and not asked.is_counted)
+        is_chosen = asked.top is not None or asked.limit is not None
+        if asked.often and (asked.thing or asked.money or not is_chosen or not (asked.deal or asked.deed)):
             raise Unclear("it is not clear how often what happened")
         if counts and asked.money:
             raise Unclear("it is not clear whether money or rows are counted")
@@ -115,7 +202,9 @@ class SumPlanner:
             return self._of_column(asked.measure)
         if counts:
             return self._of_count()
-        if asked.form == "which" and asked.top is None:
+        if asked.money in ("profit", "loss"):
+            return self._of_profit()
+        if asked.form == "which" and asked.top is None and asked.limit is None:
             return [Measure(table, "COUNT") for table in self.schema.tables if is_deal(table)]
         if asked.deal == "buy" and not asked.money:
             raise Unclear("it is not clear whether pieces or money are summed up")
@@ -124,7 +213,7 @@ class SumPlanner:
         )
         if not is_money:
             raise Unclear("it is not clear whether pieces, rows or money are summed up")
-        if asked.function == "AVG" and asked.money != "each":
+        if asked.function == "AVG" and asked.money != "each" and not asked.span:
             raise Unclear("it is not clear what the average is taken over")
         if asked.money == "each" and asked.function != "AVG":
             raise Unclear("it is not clear which sale’s money is asked for")
@@ -134,22 +223,74 @@ class SumPlanner:
         asked = self.asked
         if asked.money or asked.thing is not None:
             raise Unclear(f"it is not clear whether {link.words} is summed up")
-        if asked.function == "" and asked.form != "much":
+        if asked.function == "" and asked.form != "much" and asked.limit is None:
             raise Unclear(f"it is not clear which number of {link.words} is asked for")
         numbers = [column for column in link.columns if column.is_number]
+        if link.is_form and any(map(is_of_one_row, numbers)):
+            raise Unclear(f"it is not clear what “{link.words}” is counted over")  # `spending`, and not a price
         named = [column for column in numbers if column.table in {table.name for table in asked.mentions}]
         found = named or numbers
         keys = {(key.table, key.column) for key in self.keys}
         if any((each.table, each.name) in keys or each.name in self._table(each).key for each in found):
             raise Unclear(f"{link.words} is a key, which has no sum")
-        if asked.function != "AVG" and any(is_of_one_row(each) or each.span for each in found):
-            raise Unclear(f"it is not clear what the sum of {link.words} would be")
-        return [Measure(self._table(each), asked.function or "SUM", (each,)) for each in found]
+        measures = []
+        for each in found:
+            pieces = quantity_of(self._table(each)) if is_per_piece(each) and asked.function != "AVG" else None
+            if asked.function != "AVG" and (is_of_one_row(each) or each.span) and pieces is None:
+                raise Unclear(f"it is not clear what the sum of {link.words} would be")
+            factors = (each, pieces) if pieces else (each,)
+            is_total = not (TOTALS | INCOMES | EXPENSES).isdisjoint(words_of_name(each.name))
+            if asked.span and asked.function == "AVG" and (is_total or asked.is_span_of_sums):
+                raise Unclear(f"the average {link.words} may be that of rows or of {asked.span}s")
+            measures.append(Measure(self._table(each), asked.function or "SUM", factors))
+        return measures
+
+    def _of_rows(self) -> list[Measure]:
+        """Return the rows of which there must be none."""
+        asked = self.asked
+        if asked.money or asked.measure or asked.units or asked.often or asked.function == "AVG":
+            raise Unclear("it is not clear what is denied")
+        told = asked.deed or asked.thing
+        if told is not None and (asked.deed is not None or is_deal(told.tables[0]) or not asked.deal):
+            return [Measure(told.tables[0], "COUNT")]
+        tables = [table for table in self.schema.tables if is_deal(table)]
+        if asked.deal == "pay":
+            tables = [table for table in self.schema.tables if not PAYMENTS.isdisjoint(words_of_name(table.name))]
+        if asked.deal not in ("sell", "buy", "spend", "pay"):
+            raise Unclear(f"it is not clear what is denied by “{asked.deal}”")
+        return [Measure(table, "COUNT") for table in tables]
+
+    def _of_worth(self) -> list[Measure]:
+        """Return the worth of what a table keeps that a count, `stock`, or the question names."""
+        asked = self.asked
+        if asked.deal or asked.thing or asked.function == "AVG" or asked.span or asked.group:
+            raise Unclear("it is not clear what is worth it")
+        named = {column.table for column in asked.measure.columns} if asked.measure else set()
+        named |= {table.name for table in asked.mentions}
+        tables = [table for table in self.schema.tables if table.name in named or (not named and asked.units)]
+        return [measure for table in tables if (measure := worth_of(table)) is not None]
+
+    def _of_difference(self, first: Link, other: Link) -> list[Measure]:
+        pairs = [(a, b) for a in first.columns for b in other.columns if a.table == b.table]
+        if len(pairs) != 1 or not all(column.is_number for column in pairs[0]) or self.asked.money:
+            raise Unclear(f"it is not clear which difference {first.words} and {other.words} have")
+        (one, taken), group = pairs[0], self.asked.group
+        if group is None or not group.tables or group.tables[0].name != one.table or self.asked.function:
+            raise Unclear(f"it is not clear over which rows {first.words} and {other.words} differ")
+        return [Measure(self._table(one), "SUM", (one,), minus=(taken,))]
+
+    def _of_profit(self) -> list[Measure]:
+        asked = self.asked
+        if asked.deal in _BUYING or (asked.function == "AVG" and not asked.span):
+            raise Unclear("it is not clear whose profit is meant")
+        found = [profit_of(table, self.schema, self.keys) for table in self.schema.tables]
+        return [measure for measure in found if measure is not None]
 
     def _of_count(self) -> list[Measure]:
         asked = self.asked
-        if asked.function == "AVG":
-            raise Unclear("it is not clear what the average is taken over")
+        self._take_mean()
+        if asked.deed is not None:
+            return [self._of_deed(asked.deed.tables[0])]
         thing = asked.thing.tables[0] if asked.thing is not None else None
         if asked.deal in ("earn", "gain", "spend", "pay"):
             raise Unclear("it is not clear whether money or rows are counted")
@@ -177,6 +318,29 @@ class SumPlanner:
             found.append(Measure(table, "SUM", (pieces,)) if pieces else Measure(table, "COUNT"))
         # A line of an order says how many; the order itself knows no pieces.
         return [each for each in found if each.factors] or found
+
+    def _take_mean(self) -> None:
+        """Take `a customer` for the group of `how many orders does a customer place on average`."""
+        asked = self.asked
+        if asked.function != "AVG":
+            return
+        if asked.group is None and not asked.span and len(asked.mentions) == 1:
+            table = asked.mentions.pop()
+            asked.group = Link("table", table.name, 0, tables=(table,))
+        is_of_rows = asked.thing is not None and (asked.group is None or bool(asked.group.tables))
+        if asked.top or not is_of_rows or not (asked.group or asked.span):
+            raise Unclear("it is not clear what the average is taken over")
+
+    def _of_deed(self, fact: Table) -> Measure:
+        thing = self.asked.thing.tables[0] if self.asked.thing is not None else None
+        joined = {key.other for key in self.keys if key.table == fact.name}
+        if (thing is not None and thing.name not in joined) or self.asked.units or pieces_of(fact, self.keys):
+            raise Unclear(f"it is not clear what is counted of the rows of {fact.name}")
+        if thing is None or not (is_buyer(thing) or is_seller(thing)):
+            return Measure(fact, "COUNT")
+        if self.asked.group or self.asked.span or self.asked.limit or len(thing.key) != 1:
+            raise Unclear(f"it is not clear whether each of {thing.name} counts once")
+        return Measure(fact, "DISTINCT", (thing.by_name[thing.key[0].lower()],))
 
     def _of_people(self, people: Table) -> list[Measure]:
         """Return the number of those who bought or sold, each counted once."""
@@ -207,7 +371,17 @@ class SumPlanner:
             measure = money_of(table, self.schema, self.keys)
             if measure is not None:
                 found.append(self._mean_of(measure) if asked.money == "each" else measure)
-        return found
+        if found or asked.deal in _BUYING or any(map(is_deal, self.schema.tables)):
+            return found
+        # What is charged for a visit, where nothing is sold.
+        charged = [
+            (table, column)
+            for table in self.schema.tables
+            if any(map(holds_days, table.columns)) and not is_of_people(table)
+            for column in numbers_of(table, self.keys)
+            if not (CHARGES | INCOMES).isdisjoint(words_of_name(column.name))
+        ]
+        return [Measure(table, "SUM", (column,)) for table, column in charged]
 
     def _mean_of(self, total: Measure) -> Measure:
         """Return the mean of whole sales: where a row is a line of one, the sum by the number of sales."""
@@ -230,7 +404,12 @@ class SumPlanner:
         found = []
         for measure in measures:
             plan = SumPlan(measure, self._ways_of(measure.fact))
-            if self._add_group(plan) and self._add_conditions(plan) and self._reaches_mentions(plan):
+            if (
+                self._add_group(plan)
+                and self._add_span(plan)
+                and self._add_conditions(plan)
+                and self._reaches_mentions(plan)
+            ):
                 found.append(plan)
         return found
 
@@ -268,13 +447,35 @@ class SumPlanner:
                 raise Unclear(f"{column.name} of {column.table} has no groups that “{link.words}” tells")
             plan.group, plan.shown = column, [column]
         if isinstance(plan.group, Table):
-            if plan.group is plan.measure.fact or (asked.thing is not None and plan.group is asked.thing.tables[0]):
+            # A row has one profit, and is one row.
+            is_same = plan.group is plan.measure.fact and not plan.measure.minus
+            if is_same or (asked.thing is not None and plan.group is asked.thing.tables[0]):
                 raise Unclear(f"it is not clear what is summed up for each row of {plan.group.name}")
             plan.ways.to(plan.group.name)
             if len(plan.group.key) != 1:
                 raise Unclear(f"the rows of {plan.group.name} have no key to group by")
-            plan.shown = identify(plan.group)
+            plan.shown = self._identify(plan.group)
         plan.is_list = asked.form == "which" and asked.top is None
+        return True
+
+    def _identify(self, table: Table) -> list[Column]:
+        try:
+            return identify(table)
+        except Unclear:
+            if not self.asked.is_denied:
+                raise
+            # Rows without a name, such as visits, are told by their key and their days.
+            return [table.by_name[table.key[0].lower()], *filter(holds_days, table.columns)]
+
+    def _add_span(self, plan: SumPlan) -> bool:
+        asked = self.asked
+        plan.is_mean = asked.function == "AVG" and plan.measure.function not in ("AVG", "PER")
+        if asked.span:
+            days = self._days_of(plan, asked.span)
+            plan.span = (asked.span, days)
+            if plan.measure.function == "PER" and asked.is_span_of_sums:
+                raise Unclear(f"it is not clear what the average of each {asked.span} is taken over")
+            plan.is_list = False
         return True
 
     def _reached(self, plan: SumPlan, columns: Sequence[Column]) -> list[Column]:
@@ -305,6 +506,7 @@ class SumPlanner:
                 if len(reached) > 1:
                     raise Unclear(f"“{each.link.words}” may be one of {' or '.join(reached)}")
                 plan.ways.to(reached[0])
+                self._said_on += [(each, column) for column, _ in pair[reached[0]]]
                 plan.conditions += [(column, "=", quote_text(value)) for column, value in pair[reached[0]]]
             else:
                 if any(other is not each and set(other.link.values) & set(each.link.values) for other in said):
@@ -312,6 +514,7 @@ class SumPlanner:
                 column = self._column_of(plan, each)
                 if column is None:
                     return False
+                self._said_on.append((each, column))
                 plan.conditions.append((column, "=", quote_text(each.link.values[column])))
         columns = [column for column, _, _ in plan.conditions]
         if len(set(columns)) < len(columns):
@@ -337,8 +540,16 @@ class SumPlanner:
         return _of_value(plan.ways, columns, words)
 
     def _add_time(self, plan: SumPlan, said: Said) -> None:
-        """Add the condition of a year, a month or a day, on the days of the rows, or of what they belong to."""
+        """Add the condition of a year, a month or a day."""
         words = said.link.words
+        days = self._days_of(plan, words)
+        if said.link.period is not None:
+            plan.conditions.append((days, *in_period(days, "=", said.link.period)))
+        else:
+            plan.conditions.append((days, *in_days(days, "=", words)))
+
+    def _days_of(self, plan: SumPlan, words: str) -> Column:
+        """Return the column of days of the rows, or of what they belong to. Raises Unclear where none is certain."""
         near = sorted(
             (table for table in self.schema.tables if plan.ways.reaches(table.name)),
             key=lambda table: len(plan.ways.to(table.name)),
@@ -354,13 +565,10 @@ class SumPlanner:
             own = {stem_of(word) for word in words_of_name(table.name)}
             named = [column for column in days if own & {stem_of(word) for word in words_of_name(column.name)}]
             days = named if len(days) > 1 else days
-            if len(days) != 1 or not (table is plan.measure.fact or is_deal(table)):
+            # The day of a visit is that of what was prescribed in it; that of a person's birth is not.
+            if len(days) != 1 or not (table is plan.measure.fact or is_deal(table) or named):
                 break
-            if said.link.period is not None:
-                plan.conditions.append((days[0], *in_period(days[0], "=", said.link.period)))
-            elif YEAR.fullmatch(words):
-                plan.conditions.append((days[0], *in_days(days[0], "=", words)))
-            return
+            return days[0]
         raise Unclear(f"it is not clear which dates “{words}” refers to")
 
     def _check_roles(self, plan: SumPlan) -> None:
@@ -371,12 +579,18 @@ class SumPlanner:
         buyers, sellers = list(filter(is_buyer, tables)), list(filter(is_seller, tables))
         if (
             asked.deal in ("buy", "spend")
+            and (not asked.is_denied or sellers)
             and not buyers
             and (asked.deal == "spend" or asked.thing is None or sellers)
         ):
             raise Unclear("it does not say who bought")
         is_by_buyers = any(plan.ways.reaches(table.name) and is_buyer(table) for table in self.schema.tables)
-        if asked.deal == "pay" and not buyers and (is_by_buyers or not is_payment(plan.measure.fact)):
+        if (
+            asked.deal == "pay"
+            and not buyers
+            and not (asked.is_denied or asked.measure)
+            and (is_by_buyers or not is_payment(plan.measure.fact))
+        ):
             raise Unclear("it does not say who paid")
         if asked.serves == "close" and isinstance(plan.group, Table) and len(plan.ways.to(plan.group.name)) > 1:
             raise Unclear(f"no key tells which rows of {plan.measure.fact.name} each of {plan.group.name} handled")
@@ -387,7 +601,7 @@ class SumPlanner:
 
     def _check_undone(self, plan: SumPlan) -> None:
         """Raise Unclear where sales that were cancelled or returned would be summed up with the others."""
-        if plan.is_list or (self.asked.thing is not None and not self.asked.deal):
+        if (plan.is_list and not plan.is_denied) or (self.asked.thing is not None and not self.asked.deal):
             return
         for table in self.schema.tables:
             if not (plan.ways.reaches(table.name) and (is_deal(table) or is_payment(table))):
@@ -406,6 +620,8 @@ class SumPlanner:
         return self.schema.by_name[column.table.lower()]
 
 
+# Comparisons that a group without any row passes, with those that the others pass.
+_OPPOSITES = {"<": ">=", "<=": ">"}
 _BUYING = ("buy", "spend", "pay")
 
 
