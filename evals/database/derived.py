@@ -21,17 +21,23 @@ FOLDER = Path(__file__).parent / "derived"
 TODAY = date(2024, 12, 31)
 
 
+def build_databases(folder: Path) -> dict[str, Path]:
+    """Write the databases as SQLite files into a folder, and return these by name."""
+    files = {}
+    for script in sorted(FOLDER.glob("*.sql")):
+        files[script.stem] = folder / f"{script.stem}.sqlite"
+        with closing(sqlite3.connect(files[script.stem])) as connection:
+            connection.executescript(script.read_text(encoding="utf-8"))
+    return files
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--half", choices=["made-with", "unseen"], required=True)
     parser.add_argument("--show", choices=["wrong", "gaps", "right", "all"])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as built:
-        files = {}
-        for script in sorted(FOLDER.glob("*.sql")):
-            files[script.stem] = Path(built, f"{script.stem}.sqlite")
-            with closing(sqlite3.connect(files[script.stem])) as connection:
-                connection.executescript(script.read_text(encoding="utf-8"))
+        files = build_databases(Path(built))
         days = dict.fromkeys(files, TODAY)
         print(measure(FOLDER / "questions.csv", files, days, given.half, given.show))
 

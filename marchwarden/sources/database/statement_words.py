@@ -155,7 +155,8 @@ def _words_of(node: exp.Expr) -> str:
     if isinstance(node, exp.And | exp.Or):
         return f"{_words_of(node.left)} {node.key} {_words_of(node.right)}"
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-        return f"{_words_of(node.this)} is not known"
+        # PostgreSQL's `IS NOT NULL` is parsed as one that is negated itself.
+        return f"{_words_of(node.this)} is {'' if node.args.get('negate') else 'not '}known"
     if isinstance(node, exp.Not) and isinstance(node.this, exp.Is) and isinstance(node.this.expression, exp.Null):
         return f"{_words_of(node.this.this)} is known"
     if isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query") is None:

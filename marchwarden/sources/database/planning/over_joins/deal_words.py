@@ -43,6 +43,8 @@ DEAL_CUES: Mapping[tuple[str, ...], Phrase] = {
 }
 ALL_CUES: Mapping[tuple[str, ...], Phrase] = {**CUES, **DEAL_CUES}
 
+# Verbs of those who give money.
+BUYING = ("buy", "spend", "pay")
 # Words of the names of tables whose rows are sales, or the lines of them.
 DEALS = frozenset(
     {

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from marchwarden.sources.database.planning.draft import Unclear
-from marchwarden.sources.database.schema import Column, ForeignKey, Table
+from marchwarden.sources.database.planning.joins import find_keys
+from marchwarden.sources.database.schema import KEY_ENDINGS, Column, ForeignKey, Schema, Table, words_of_name
 
 Way: TypeAlias = tuple[ForeignKey, ...]
 """Keys in the order in which they are followed: each row has at most one row at the end of it."""
@@ -58,3 +59,41 @@ class Ways:
             if other is not best and (not is_behind or other.table == best.table):
                 raise Unclear(f"“{words}” may be {best.name} of {best.table} or {other.name} of {other.table}")
         return best
+
+
+class Paths:
+    """The ways from each table of a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.keys = _keys_of(schema)
+        self._found: dict[str, Ways] = {}
+
+    def from_rows_of(self, fact: Table) -> Ways:
+        if fact.name not in self._found:
+            self._found[fact.name] = Ways(fact, self.keys)
+        return self._found[fact.name]
+
+
+def _keys_of(schema: Schema) -> tuple[ForeignKey, ...]:
+    """Return the keys that lead from each row to one row at most: those that are declared, else those of names.
+
+    A column that shares only a word with a table, `units_on_order`, is no key. Of a key of several columns the
+    reader may tell the first alone, which belongs to many rows.
+    """
+    found = []
+    for key in schema.keys or find_keys(schema):
+        key = _as_spelt(key, schema)
+        is_named = words_of_name(key.column)[-1] in KEY_ENDINGS or key.column == key.other_column
+        if (schema.keys or is_named) and schema.by_name[key.other.lower()].key == (key.other_column,):
+            found.append(key)
+    return tuple(found)
+
+
+def _as_spelt(key: ForeignKey, schema: Schema) -> ForeignKey:
+    """Return a key with names as its tables spell them: SQLite keeps those of the reference as they were written."""
+    table, other = schema.by_name[key.table.lower()], schema.by_name[key.other.lower()]
+
+    def spell(each: Table, name: str) -> str:
+        return each.by_name[name.lower()].name if name.lower() in each.by_name else name
+
+    return ForeignKey(table.name, spell(table, key.column), other.name, spell(other, key.other_column))

@@ -13,24 +13,14 @@ from marchwarden.sources.database.planning.draft import (
     names_of,
     quote_text,
 )
-from marchwarden.sources.database.planning.everyday.word_relations import (
-    is_of_one_row,
-    is_of_people,
-    is_per_piece,
-    quantity_of,
-)
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
-from marchwarden.sources.database.planning.joins import find_keys
 from marchwarden.sources.database.planning.over_joins.deal_words import (
     BOOKKEEPING,
-    CHARGES,
-    EXPENSES,
-    INCOMES,
-    PAYMENTS,
-    TOTALS,
+    BUYING,
     UNDONE,
 )
-from marchwarden.sources.database.planning.over_joins.fact_paths import Ways
+from marchwarden.sources.database.planning.over_joins.fact_paths import Paths, Ways
+from marchwarden.sources.database.planning.over_joins.measure_choice import MeasureChoice
 from marchwarden.sources.database.planning.over_joins.measures import (
     Measure,
     identify,
@@ -38,15 +28,9 @@ from marchwarden.sources.database.planning.over_joins.measures import (
     is_deal,
     is_payment,
     is_seller,
-    money_of,
-    numbers_of,
-    pieces_of,
-    profit_of,
-    worth_of,
 )
 from marchwarden.sources.database.planning.over_joins.sum_reading import Asked, Said
-from marchwarden.sources.database.planning.question_links import Link
-from marchwarden.sources.database.schema import KEY_ENDINGS, Column, ForeignKey, Schema, Table, words_of_name
+from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
 
 
 @dataclass
@@ -89,14 +73,13 @@ class NotJoined(Unclear):
 class SumPlanner:
     def __init__(self, asked: Asked, schema: Schema) -> None:
         self.asked, self.schema = asked, schema
-        self.keys = _keys_of(schema)
-        self._ways: dict[str, Ways] = {}
+        self.paths = Paths(schema)
         self._said_on: list[tuple[Said, Column]] = []
 
     def plan(self) -> SumPlan:
         """Return the only plan. Raises Unclear where there is none, or more than one."""
         self._check_asked()
-        plans = self._plans(self._measures())
+        plans = self._plans(MeasureChoice(self.asked, self.schema, self.paths).measures())
         if len(plans) > 1:
             # The order that a line belongs to tells its total: a payment, its sale. The others lie behind it.
             heads = [
@@ -140,7 +123,7 @@ class SumPlanner:
             raise Unclear("it does not say what is compared")
         plan.is_apart = asked.minus is not None and plan.top is not None
         if plan.is_mean and isinstance(plan.group, Table):
-            plan.around = self._ways_of(plan.group)
+            plan.around = self.paths.from_rows_of(plan.group)
         elif plan.is_mean and plan.group is not None:
             raise Unclear("it is not clear what the average is taken over")
         if not plan.is_denied and not plan.is_counted:
@@ -148,7 +131,7 @@ class SumPlanner:
         if plan.group is None or plan.span is not None:
             raise Unclear(f"it is not clear which {asked.span}s have no rows")
         table = plan.group if isinstance(plan.group, Table) else self._table(plan.group)
-        plan.around = self._ways_of(table)
+        plan.around = self.paths.from_rows_of(table)
         for each in self._said_on:
             if asked.is_denied and each[0].link.kind == "value" and plan.is_around(each[1]) == each[0].is_denied:
                 raise Unclear(f"it is not clear what “{each[0].link.words}” says of the rows that are denied")
@@ -180,230 +163,13 @@ class SumPlanner:
         if asked.top and asked.group is None and not asked.is_who and not asked.span:
             raise Unclear("it does not say what the highest is of")
 
-    # What is summed up
-
-    def _measures(self) -> list[Measure]:
-        """Return the numbers that the question may mean, one for each table that has one."""
-        asked = self.asked
-        if asked.is_denied:
-            return self._of_rows()
-        if asked.money == "worth":
-            return self._of_worth()
-        if asked.minus is not None and asked.measure is not None:
-            return self._of_difference(asked.measure, asked.minus)
-        counts = bool(asked.thing or asked.deed or asked.often or asked.units)
-        counts = counts or (asked.form == "many" and not asked.is_counted)
-        is_chosen = asked.top is not None or asked.limit is not None
-        if asked.often and (asked.thing or asked.money or not is_chosen or not (asked.deal or asked.deed)):
-            raise Unclear("it is not clear how often what happened")
-        if counts and asked.money:
-            raise Unclear("it is not clear whether money or rows are counted")
-        if asked.measure is not None:
-            return self._of_column(asked.measure)
-        if counts:
-            return self._of_count()
-        if asked.money in ("profit", "loss"):
-            return self._of_profit()
-        if asked.form == "which" and asked.top is None and asked.limit is None:
-            return [Measure(table, "COUNT") for table in self.schema.tables if is_deal(table)]
-        if asked.deal == "buy" and not asked.money:
-            raise Unclear("it is not clear whether pieces or money are summed up")
-        is_money = (
-            asked.money or asked.deal in ("earn", "gain", "spend", "pay") or (asked.form == "much" and asked.deal)
-        )
-        if not is_money:
-            raise Unclear("it is not clear whether pieces, rows or money are summed up")
-        if asked.function == "AVG" and asked.money != "each" and not asked.span:
-            raise Unclear("it is not clear what the average is taken over")
-        if asked.money == "each" and asked.function != "AVG":
-            raise Unclear("it is not clear which sale’s money is asked for")
-        return self._of_money()
-
-    def _of_column(self, link: Link) -> list[Measure]:
-        asked = self.asked
-        if asked.money or asked.thing is not None:
-            raise Unclear(f"it is not clear whether {link.words} is summed up")
-        if asked.function == "" and asked.form != "much" and asked.limit is None:
-            raise Unclear(f"it is not clear which number of {link.words} is asked for")
-        numbers = [column for column in link.columns if column.is_number]
-        if link.is_form and any(map(is_of_one_row, numbers)):
-            raise Unclear(f"it is not clear what “{link.words}” is counted over")  # `spending`, and not a price
-        named = [column for column in numbers if column.table in {table.name for table in asked.mentions}]
-        found = named or numbers
-        keys = {(key.table, key.column) for key in self.keys}
-        if any((each.table, each.name) in keys or each.name in self._table(each).key for each in found):
-            raise Unclear(f"{link.words} is a key, which has no sum")
-        measures = []
-        for each in found:
-            pieces = quantity_of(self._table(each)) if is_per_piece(each) and asked.function != "AVG" else None
-            if asked.function != "AVG" and (is_of_one_row(each) or each.span) and pieces is None:
-                raise Unclear(f"it is not clear what the sum of {link.words} would be")
-            factors = (each, pieces) if pieces else (each,)
-            is_total = not (TOTALS | INCOMES | EXPENSES).isdisjoint(words_of_name(each.name))
-            if asked.span and asked.function == "AVG" and (is_total or asked.is_span_of_sums):
-                raise Unclear(f"the average {link.words} may be that of rows or of {asked.span}s")
-            measures.append(Measure(self._table(each), asked.function or "SUM", factors))
-        return measures
-
-    def _of_rows(self) -> list[Measure]:
-        """Return the rows of which there must be none."""
-        asked = self.asked
-        if asked.money or asked.measure or asked.units or asked.often or asked.function == "AVG":
-            raise Unclear("it is not clear what is denied")
-        told = asked.deed or asked.thing
-        if told is not None and (asked.deed is not None or is_deal(told.tables[0]) or not asked.deal):
-            return [Measure(told.tables[0], "COUNT")]
-        tables = [table for table in self.schema.tables if is_deal(table)]
-        if asked.deal == "pay":
-            tables = [table for table in self.schema.tables if not PAYMENTS.isdisjoint(words_of_name(table.name))]
-        if asked.deal not in ("sell", "buy", "spend", "pay"):
-            raise Unclear(f"it is not clear what is denied by “{asked.deal}”")
-        return [Measure(table, "COUNT") for table in tables]
-
-    def _of_worth(self) -> list[Measure]:
-        """Return the worth of what a table keeps that a count, `stock`, or the question names."""
-        asked = self.asked
-        if asked.deal or asked.thing or asked.function == "AVG" or asked.span or asked.group:
-            raise Unclear("it is not clear what is worth it")
-        named = {column.table for column in asked.measure.columns} if asked.measure else set()
-        named |= {table.name for table in asked.mentions}
-        tables = [table for table in self.schema.tables if table.name in named or (not named and asked.units)]
-        return [measure for table in tables if (measure := worth_of(table)) is not None]
-
-    def _of_difference(self, first: Link, other: Link) -> list[Measure]:
-        pairs = [(a, b) for a in first.columns for b in other.columns if a.table == b.table]
-        if len(pairs) != 1 or not all(column.is_number for column in pairs[0]) or self.asked.money:
-            raise Unclear(f"it is not clear which difference {first.words} and {other.words} have")
-        (one, taken), group = pairs[0], self.asked.group
-        if group is None or not group.tables or group.tables[0].name != one.table or self.asked.function:
-            raise Unclear(f"it is not clear over which rows {first.words} and {other.words} differ")
-        return [Measure(self._table(one), "SUM", (one,), minus=(taken,))]
-
-    def _of_profit(self) -> list[Measure]:
-        asked = self.asked
-        if asked.deal in _BUYING or (asked.function == "AVG" and not asked.span):
-            raise Unclear("it is not clear whose profit is meant")
-        found = [profit_of(table, self.schema, self.keys) for table in self.schema.tables]
-        return [measure for measure in found if measure is not None]
-
-    def _of_count(self) -> list[Measure]:
-        asked = self.asked
-        self._take_mean()
-        if asked.deed is not None:
-            return [self._of_deed(asked.deed.tables[0])]
-        thing = asked.thing.tables[0] if asked.thing is not None else None
-        if asked.deal in ("earn", "gain", "spend", "pay"):
-            raise Unclear("it is not clear whether money or rows are counted")
-        if thing is not None and (is_deal(thing) or not asked.deal):
-            if asked.units:
-                raise Unclear(f"it is not clear whether pieces or rows of {thing.name} are counted")
-            return [Measure(thing, "COUNT")]
-        if not asked.deal:
-            raise Unclear("it is not clear what is counted")
-        if thing is not None and (is_buyer(thing) or is_seller(thing)):
-            return self._of_people(thing)
-        if asked.thing is not None and asked.deal_place == asked.thing.place + len(asked.thing.words.split()):
-            raise Unclear(f"it is not clear what {asked.thing.words} {asked.deal}")  # `how many shops sold tea`
-        found = []
-        for table in self.schema.tables:
-            # A line sells a track, and no album.
-            joined = {key.other for key in self.keys if key.table == table.name}
-            if not is_deal(table) or (thing is not None and thing.name not in joined):
-                continue
-            pieces = pieces_of(table, self.keys)
-            if pieces is not None and asked.often:
-                raise Unclear("it is not clear whether sales or pieces are counted")
-            if pieces is None and asked.units:
-                continue
-            found.append(Measure(table, "SUM", (pieces,)) if pieces else Measure(table, "COUNT"))
-        # A line of an order says how many; the order itself knows no pieces.
-        return [each for each in found if each.factors] or found
-
-    def _take_mean(self) -> None:
-        """Take `a customer` for the group of `how many orders does a customer place on average`."""
-        asked = self.asked
-        if asked.function != "AVG":
-            return
-        if asked.group is None and not asked.span and len(asked.mentions) == 1:
-            table = asked.mentions.pop()
-            asked.group = Link("table", table.name, 0, tables=(table,))
-        is_of_rows = asked.thing is not None and (asked.group is None or bool(asked.group.tables))
-        if asked.top or not is_of_rows or not (asked.group or asked.span):
-            raise Unclear("it is not clear what the average is taken over")
-
-    def _of_deed(self, fact: Table) -> Measure:
-        thing = self.asked.thing.tables[0] if self.asked.thing is not None else None
-        joined = {key.other for key in self.keys if key.table == fact.name}
-        if (thing is not None and thing.name not in joined) or self.asked.units or pieces_of(fact, self.keys):
-            raise Unclear(f"it is not clear what is counted of the rows of {fact.name}")
-        if thing is None or not (is_buyer(thing) or is_seller(thing)):
-            return Measure(fact, "COUNT")
-        if self.asked.group or self.asked.span or self.asked.limit or len(thing.key) != 1:
-            raise Unclear(f"it is not clear whether each of {thing.name} counts once")
-        return Measure(fact, "DISTINCT", (thing.by_name[thing.key[0].lower()],))
-
-    def _of_people(self, people: Table) -> list[Measure]:
-        """Return the number of those who bought or sold, each counted once."""
-        asked = self.asked
-        if (
-            is_buyer(people) != (asked.deal == "buy")
-            or asked.top
-            or asked.group
-            or asked.units
-            or len(people.key) != 1
-        ):
-            raise Unclear(f"it is not clear what the number of {people.name} is of")
-        key = people.by_name[people.key[0].lower()]
-        facts = [
-            table for table in self.schema.tables if is_deal(table) and self._ways_of(table).reaches(people.name)
-        ]
-        return [Measure(fact, "DISTINCT", (key,)) for fact in facts]
-
-    def _of_money(self) -> list[Measure]:
-        asked = self.asked
-        tables = [table for table in self.schema.tables if is_payment(table)] if asked.deal == "pay" else []
-        tables = tables or [table for table in self.schema.tables if is_deal(table)]
-        if asked.deal not in _BUYING:
-            # What was purchased is no revenue.
-            tables = [table for table in tables if {"purchase", "purchases"}.isdisjoint(words_of_name(table.name))]
-        found: list[Measure] = []
-        for table in tables:
-            measure = money_of(table, self.schema, self.keys)
-            if measure is not None:
-                found.append(self._mean_of(measure) if asked.money == "each" else measure)
-        if found or asked.deal in _BUYING or any(map(is_deal, self.schema.tables)):
-            return found
-        # What is charged for a visit, where nothing is sold.
-        charged = [
-            (table, column)
-            for table in self.schema.tables
-            if any(map(holds_days, table.columns)) and not is_of_people(table)
-            for column in numbers_of(table, self.keys)
-            if not (CHARGES | INCOMES).isdisjoint(words_of_name(column.name))
-        ]
-        return [Measure(table, "SUM", (column,)) for table, column in charged]
-
-    def _mean_of(self, total: Measure) -> Measure:
-        """Return the mean of whole sales: where a row is a line of one, the sum by the number of sales."""
-        heads = [
-            key
-            for key in self.keys
-            if key.table == total.fact.name and is_deal(self.schema.by_name[key.other.lower()])
-        ]
-        if not heads:
-            return Measure(total.fact, "AVG", total.factors, total.discount)
-        if len(heads) > 1:
-            raise Unclear(f"it is not clear which sale the rows of {total.fact.name} belong to")
-        per = total.fact.by_name[heads[0].column.lower()]
-        return Measure(total.fact, "PER", total.factors, total.discount, per)
-
     # What it is joined with
 
     def _plans(self, measures: Sequence[Measure]) -> list[SumPlan]:
         """Return the plans of those numbers whose rows lead to all that the question names."""
         found = []
         for measure in measures:
-            plan = SumPlan(measure, self._ways_of(measure.fact))
+            plan = SumPlan(measure, self.paths.from_rows_of(measure.fact))
             if (
                 self._add_group(plan)
                 and self._add_span(plan)
@@ -427,7 +193,7 @@ class SumPlanner:
             people = [
                 table
                 for table in self.schema.tables
-                if plan.ways.reaches(table.name) and (is_buyer(table) if asked.deal in _BUYING else is_seller(table))
+                if plan.ways.reaches(table.name) and (is_buyer(table) if asked.deal in BUYING else is_seller(table))
             ]
             if len(people) != 1:
                 raise Unclear("it is not clear who is asked for")
@@ -464,8 +230,10 @@ class SumPlanner:
         except Unclear:
             if not self.asked.is_denied:
                 raise
-            # Rows without a name, such as visits, are told by their key and their days.
-            return [table.by_name[table.key[0].lower()], *filter(holds_days, table.columns)]
+            # Rows without a name, such as visits, are told by their key and what else is no number.
+            told = [each for each in table.columns if not each.is_number and each.name not in table.key]
+            told = [each for each in told if BOOKKEEPING.isdisjoint(words_of_name(each.name))]
+            return [table.by_name[table.key[0].lower()], *told[:_MOST_TOLD]]
 
     def _add_span(self, plan: SumPlan) -> bool:
         asked = self.asked
@@ -480,7 +248,7 @@ class SumPlanner:
 
     def _reached(self, plan: SumPlan, columns: Sequence[Column]) -> list[Column]:
         """Return the columns that a way leads to, and that are no keys and no names of a table's own rows."""
-        keys = {(key.table, key.column) for key in self.keys}
+        keys = {(key.table, key.column) for key in self.paths.keys}
         return [
             column
             for column in columns
@@ -499,7 +267,7 @@ class SumPlanner:
             elif said and (pair := _person(each, said[0])):
                 said.pop(0)
                 # `customers of Nora Falk` are hers only where a key says so.
-                near = self._ways_of(each.beside) if each.beside else plan.ways
+                near = self.paths.from_rows_of(each.beside) if each.beside else plan.ways
                 reached = [table for table in pair if plan.ways.reaches(table) and near.reaches(table)]
                 if not reached:
                     return False
@@ -531,7 +299,7 @@ class SumPlanner:
             if len(own) > 1:
                 raise Unclear(f"“{words}” may be {' or '.join(each.name for each in own)} of {said.beside.name}")
             # Of the thing itself, or of what it belongs to: the genre of jazz tracks.
-            return own[0] if own else _of_value(self._ways_of(said.beside), columns, words)
+            return own[0] if own else _of_value(self.paths.from_rows_of(said.beside), columns, words)
         if said.is_bought and isinstance(plan.group, Table):
             columns = [each for each in columns if each.table != plan.group.name] or columns
         if asked.thing is not None and not asked.deal:
@@ -611,43 +379,14 @@ class SumPlanner:
                 if undone and not any(each is column for each, _, _ in plan.conditions):
                     raise Unclear(f"the rows of {table.name} hold some whose {column.name} is {undone[0]}, too")
 
-    def _ways_of(self, fact: Table) -> Ways:
-        if fact.name not in self._ways:
-            self._ways[fact.name] = Ways(fact, self.keys)
-        return self._ways[fact.name]
-
     def _table(self, column: Column) -> Table:
         return self.schema.by_name[column.table.lower()]
 
 
 # Comparisons that a group without any row passes, with those that the others pass.
 _OPPOSITES = {"<": ">=", "<=": ">"}
-_BUYING = ("buy", "spend", "pay")
-
-
-def _keys_of(schema: Schema) -> tuple[ForeignKey, ...]:
-    """Return the keys that lead from each row to one row at most: those that are declared, else those of names.
-
-    A column that shares only a word with a table, `units_on_order`, is no key. Of a key of several columns the
-    reader may tell the first alone, which belongs to many rows.
-    """
-    found = []
-    for key in schema.keys or find_keys(schema):
-        key = _as_spelt(key, schema)
-        is_named = words_of_name(key.column)[-1] in KEY_ENDINGS or key.column == key.other_column
-        if (schema.keys or is_named) and schema.by_name[key.other.lower()].key == (key.other_column,):
-            found.append(key)
-    return tuple(found)
-
-
-def _as_spelt(key: ForeignKey, schema: Schema) -> ForeignKey:
-    """Return a key with names as its tables spell them: SQLite keeps those of the reference as they were written."""
-    table, other = schema.by_name[key.table.lower()], schema.by_name[key.other.lower()]
-
-    def spell(each: Table, name: str) -> str:
-        return each.by_name[name.lower()].name if name.lower() in each.by_name else name
-
-    return ForeignKey(table.name, spell(table, key.column), other.name, spell(other, key.other_column))
+# Columns beside the key that tell a row without a name. A guess: make, model and colour of a car.
+_MOST_TOLD = 3
 
 
 def _of_value(ways: Ways, columns: Sequence[Column], words: str) -> Column | None:

@@ -52,10 +52,10 @@ class _Writer:
             return f"{head}{rows} {order} LIMIT {plan.top[1]}"
         return f"{head}{rows} HAVING {number} = (SELECT {number}{rows} {order} LIMIT 1) LIMIT {MOST_TIES}"
 
-    def _rows(self, conditions: Sequence[tuple[Column, str, str]]) -> str:
+    def _rows(self, conditions: Sequence[tuple[Column, str, str]], *more: str) -> str:
         """Return the rows that are summed up, with those that they are joined with."""
         plan = self.plan
-        told = [self._condition(*each) for each in conditions]
+        told = [*(self._condition(*each) for each in conditions), *more]
         told += [f"{self._column(plan.group)} IS NOT NULL"] if isinstance(plan.group, Column) else []
         told += [f"{self._column(plan.span[1])} IS NOT NULL"] if plan.span else []
         where = f" WHERE {' AND '.join(told)}" if told else ""
@@ -74,8 +74,9 @@ class _Writer:
         plan = self.plan
         if plan.span is not None:
             spans = f"COUNT(DISTINCT {self._span(*plan.span)})"
-            name = self._name(f"average for each {plan.span[0]} with any")
-            return f"ROUND({number} * 1.0 / {spans}, {_DECIMALS}) AS {name}, {spans}"
+            unit, rows = plan.span[0], " ".join(words_of_name(plan.measure.fact.name))
+            mean = f"ROUND({number} * 1.0 / {spans}, {_DECIMALS})"
+            return f'{mean} AS "average for each {unit} with {rows}", {spans} AS "{unit}s with {rows}"'
         assert isinstance(plan.group, Table)
         rows, told = self._around(plan.group.name)
         groups = f"(SELECT COUNT(*){rows}{f' WHERE {told}' if told else ''})"
@@ -90,18 +91,14 @@ class _Writer:
             last = plan.ways.to(plan.group.name)[-1:]
             own = self._pair(plan.group.name, plan.group.key[0])
             key = self._pair(last[0].table, last[0].column) if last else own
-            is_known = [f"{key} IS NOT NULL"]
-            tables = [last[0].table] if last else []
+            table, tables, known = plan.group.name, [each.table for each in last], [f"{key} IS NOT NULL"]
         else:
             own = key = self._column(plan.group)
-            is_known, tables = [], [plan.group.table]
-        table = plan.group.table if isinstance(plan.group, Column) else plan.group.name
+            table, tables, known = plan.group.table, [plan.group.table], []
         inner = [each for each in plan.conditions if not plan.is_around(each[0])]
         tables += [column.table for column, _, _ in inner] + [column.table for column in plan.measure.columns]
         self.joins = self._joined(plan.ways, tables)
-        rows = self._rows(inner)
-        if is_known:
-            rows += (" AND " if " WHERE " in rows else " WHERE ") + is_known[0]
+        rows = self._rows(inner, *known)
         if plan.limit is not None:
             rows += f" GROUP BY {key} HAVING {self._number()} {' '.join(plan.limit)}"
         around, told = self._around(table)
