@@ -1,13 +1,19 @@
 """The questions of questions.jsonl with their pages: written out for `marchwarden eval`, or as rows to fit to.
 
-    python evals/answering/labels.py data/extract-wcxb/dev OUT [--part held]
+    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev [--aeb FOLDER] [--trafilatura CHECKOUT] [--part held]
 
-writes a frozen web of the pages, OUT/web, and OUT/questions.jsonl, so that
+writes for each set of pages a frozen web, OUT/SET/web, and OUT/SET/questions.jsonl, so that
 
-    marchwarden eval --questions OUT/questions.jsonl --web OUT/web --no-program
+    marchwarden eval --questions OUT/wcxb/questions.jsonl --web OUT/wcxb/web --no-program
 
-scores a run on them. The pages are those of the development part of WCXB (CC BY 4.0), which are not part of this
-project. A label holds places in the annotators' main text of a page in place of its words.
+scores a run on them. The pages are not part of this project:
+
+    wcxb         the development part of WCXB (CC BY 4.0)
+    aeb          scrapinghub/article-extraction-benchmark (MIT): ground-truth.json and html/
+    trafilatura  adbar/trafilatura e90b0ef: tests/evaldata.json, tests/eval and tests/cache
+
+A label holds places in the main text of a page in place of its words: the annotators' text, or in the last set, which has
+none, what trafilatura 2.3.1 extracts.
 """
 
 from __future__ import annotations
@@ -15,46 +21,89 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+SETS = ("wcxb", "aeb", "trafilatura")
+
+
+@dataclass(frozen=True)
+class SetPage:
+    url: str
+    kind: str
+    html: Callable[[], bytes]
+    main_text: Callable[[], str]
 
 
 @dataclass(frozen=True)
 class Labelled:
-    page: str
-    """Number of the page in WCXB."""
-    url: str
     part: str
     """`fit`: the encoder is trained on it; `weights`: the weights beside it are; `held`: neither."""
     record: dict[str, Any]
     """The question as `marchwarden eval` reads it."""
 
 
-def labelled(pages: Path, part: str | None = None) -> Iterator[Labelled]:
-    """Yield the questions of a part, or all, with their quotes."""
+def pages_of(name: str, folder: Path) -> dict[str, SetPage]:
+    """Return the pages of a set by their names in questions.jsonl."""
+    readers: dict[str, Callable[[Path], Iterator[tuple[str, SetPage]]]]
+    readers = {"wcxb": _of_wcxb, "aeb": _of_aeb, "trafilatura": _of_trafilatura}
+    return dict(readers[name](folder))
+
+
+def _of_wcxb(folder: Path) -> Iterator[tuple[str, SetPage]]:
+    for path in sorted((folder / "ground-truth").glob("*.json")):
+        truth = json.loads(path.read_text(encoding="utf-8"))
+        html = folder / "html" / f"{path.stem}.html.gz"
+        if truth["url"] and html.exists():
+            text, kind = truth["ground_truth"].get("main_content") or "", truth["_internal"]["page_type"]["primary"]
+            yield path.stem, SetPage(truth["url"], kind, _packed(html), lambda text=text: text)
+
+
+def _of_aeb(folder: Path) -> Iterator[tuple[str, SetPage]]:
+    for name, truth in json.loads((folder / "ground-truth.json").read_text(encoding="utf-8")).items():
+        html = _packed(folder / "html" / f"{name}.html.gz")
+        yield name[:12], SetPage(truth["url"], "article", html, lambda text=truth["articleBody"]: text)
+
+
+def _of_trafilatura(folder: Path) -> Iterator[tuple[str, SetPage]]:
+    for url, about in json.loads((folder / "tests" / "evaldata.json").read_text(encoding="utf-8")).items():
+        found = [path for part in ("eval", "cache") if (path := folder / "tests" / part / about["file"]).exists()]
+        if found:
+            # Some have no address.
+            full = url if url.startswith("http") else f"https://{url.split('::')[-1].replace(' ', '-')}"
+            html = found[0].read_bytes
+            yield about["file"], SetPage(full, "article", html, lambda html=html: _extracted(html()))
+
+
+def _packed(path: Path) -> Callable[[], bytes]:
+    return lambda: gzip.decompress(path.read_bytes())
+
+
+def _extracted(html: bytes) -> str:
+    import trafilatura
+
+    return trafilatura.extract(html) or ""
+
+
+def labelled(pages: Mapping[str, SetPage], name: str, part: str | None = None) -> Iterator[Labelled]:
+    """Yield the questions of a part, or all, over the pages of a set, with their quotes."""
     for line in (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         own = json.loads(line)
-        if part in (None, own["part"]):
-            yield _question(own, _truth(pages, own["page"]))
+        if own["set"] == name and part in (None, own["part"]):
+            yield _question(own, pages[own["page"]])
 
 
-def _truth(pages: Path, page: str) -> dict[str, Any]:
-    truth: dict[str, Any] = json.loads((pages / "ground-truth" / f"{page}.json").read_text(encoding="utf-8"))
-    return truth
-
-
-def _question(own: dict[str, Any], truth: dict[str, Any]) -> Labelled:
-    url, text = truth["url"], truth["ground_truth"]["main_content"]
+def _question(own: dict[str, Any], page: SetPage) -> Labelled:
+    text = page.main_text()
     nuggets = [
         {
             "id": f"{own['id']}-n{number}",
             "text": fact["fact"],
             "answers": fact["answers"],
-            "evidence": [{"url": url, "quote": text[start:end]} for start, end in fact["at"]],
+            "evidence": [{"url": page.url, "quote": text[start:end]} for start, end in fact["at"]],
             "vital": True,
         }
         for number, fact in enumerate(own["facts"], start=1)
@@ -67,7 +116,7 @@ def _question(own: dict[str, Any], truth: dict[str, Any]) -> Labelled:
         "depth": "balanced",
         "constraints": {},
         "split": "test" if own["part"] == "held" else "train",
-        "topic": truth["_internal"]["page_type"]["primary"],
+        "topic": page.kind,
         "tags": own["tags"],
         "nuggets": nuggets,
         "gaps": [] if nuggets else [open_],
@@ -76,34 +125,41 @@ def _question(own: dict[str, Any], truth: dict[str, Any]) -> Labelled:
         "forbidden": [],
         "note": None,
     }
-    return Labelled(own["page"], url, own["part"], record)
+    return Labelled(own["part"], record)
 
 
-def write_web(pages: Path, out: Path) -> None:
-    """Write all pages as a frozen web."""
+def write_web(pages: Mapping[str, SetPage], out: Path) -> None:
+    """Write all pages of a set as a frozen web."""
     (out / "pages").mkdir(parents=True, exist_ok=True)
     lines: dict[str, str] = {}
-    for truth in sorted((pages / "ground-truth").glob("*.json")):
-        url, html = json.loads(truth.read_text(encoding="utf-8"))["url"], pages / "html" / f"{truth.stem}.html.gz"
-        if not url or url in lines or not html.exists():
+    for number, page in enumerate(pages.values()):
+        if page.url in lines:
             continue
-        (out / "pages" / f"{truth.stem}.html").write_bytes(gzip.decompress(html.read_bytes()))
-        page = {"url": url, "file": f"pages/{truth.stem}.html", "status": 200, "published": None, "delay_s": 0}
-        page |= {"headers": {"content-type": "text/html"}, "redirect": None, "topic": "web"}
-        lines[url] = json.dumps(page, ensure_ascii=False)
+        (out / "pages" / f"{number:04d}.html").write_bytes(page.html())
+        told = {"url": page.url, "file": f"pages/{number:04d}.html", "status": 200, "published": None, "delay_s": 0}
+        told |= {"headers": {"content-type": "text/html"}, "redirect": None, "topic": "web"}
+        lines[page.url] = json.dumps(told, ensure_ascii=False)
     (out / "manifest.jsonl").write_text("\n".join(lines.values()) + "\n", encoding="utf-8")
+
+
+def add_folders(parser: argparse.ArgumentParser) -> None:
+    for name in SETS:
+        parser.add_argument(f"--{name}", type=Path, help=f"folder of the set {name}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", type=Path, help="development part of WCXB")
     parser.add_argument("out", type=Path)
+    add_folders(parser)
     parser.add_argument("--part", choices=["fit", "weights", "held"])
     given = parser.parse_args()
-    write_web(given.pages, given.out / "web")
-    records = [json.dumps(each.record, ensure_ascii=False) for each in labelled(given.pages, given.part)]
-    (given.out / "questions.jsonl").write_text("\n".join(records) + "\n", encoding="utf-8")
-    print(f"{len(records)} questions")
+    for name in SETS:
+        if (folder := getattr(given, name)) is not None:
+            pages = pages_of(name, folder)
+            write_web(pages, given.out / name / "web")
+            records = [json.dumps(each.record, ensure_ascii=False) for each in labelled(pages, name, given.part)]
+            (given.out / name / "questions.jsonl").write_text("\n".join(records) + "\n", encoding="utf-8")
+            print(f"{name}: {len(records)} questions")
 
 
 if __name__ == "__main__":
