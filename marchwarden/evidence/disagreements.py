@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
+from marchwarden.evidence.asking.telling_words import names_in
 from marchwarden.evidence.entailment.pair import Pair
 from marchwarden.evidence.entailment.role_rules import are_converse, find_exchanged_roles, find_exchanged_sides
 from marchwarden.evidence.entailment.wording_rules import find_antonym
 from marchwarden.evidence.quantities import Quantity
-from marchwarden.evidence.question import names_in
 from marchwarden.evidence.statements import Asked, Denial, Statement
 from marchwarden.text.ranking import terms
 

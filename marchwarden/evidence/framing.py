@@ -15,14 +15,16 @@ ASKING = r"(?:what|who|whom|whose|when|where|which|how|why)\b"
 INVERTED = r"(?:is|are|does|do|did|was|were|has|have|had|can|could|should|will|would|may|must)\b"
 PREPOSITION = r"(?:(?:in|at|by|for|to|up to|from|of|on|after|before|under|with|since|until|about|between) )"
 QUESTION_MARK = "?？؟"
-# Asking words of German, French, Spanish and Russian, after "and".
-FOREIGN_ASKING = (
-    r"(?:(?:seit |von |bis |in |an |mit )?"
-    r"(?:wer|wen|wem|wessen|wann|wo|wohin|woher|warum|weshalb|wieso|wie|was|welche[rsmn]?)|"
-    r"(?:depuis |à |de |en |dans )?(?:qui|quand|où|pourquoi|comment|combien|quel(?:le)?s?)|"
-    r"(?:desde |en |de |a )?(?:quién(?:es)?|cuándo|dónde|por qué|cómo|cuánt[oa]s?|cuál(?:es)?|qué)|"
-    r"(?:с |в |от |на )?(?:кто|кого|кем|когда|где|почему|зачем|сколько|как(?:ой|ая|ие|ое|ом|ова)?))\b"
-)
+# Asking words of other languages, each with the prepositions before it.
+ASKING_IN = {
+    "de": r"(?:(?:seit |von |bis |in |an |mit )?"
+    r"(?:wer|wen|wem|wessen|wann|wo|wohin|woher|warum|weshalb|wieso|wie|was|welche[rsmn]?))\b",
+    "fr": r"(?:(?:depuis |à |de |en |dans )?(?:qui|quand|où|pourquoi|comment|combien|quel(?:le)?s?))\b",
+    "es": r"(?:(?:desde |en |de |a )?"
+    r"(?:quién(?:es)?|cuándo|dónde|por qué|cómo|cuánt[oa]s?|cuál(?:es)?|qué))\b",
+    "ru": r"(?:(?:с |в |от |на )?(?:кто|кого|кем|когда|где|почему|зачем|сколько|как(?:ой|ая|ие|ое|ом|ова)?))\b",
+}
+FOREIGN_ASKING = f"(?:{'|'.join(ASKING_IN.values())})"
 
 _NUMBER = r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|a couple of|some)"
 _UNIT_OF_TEXT = (

@@ -23,8 +23,8 @@ from statistics import median
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.evidence.framing import QUESTION_MARK
-from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.evidence.tabular.named_rows import TableRows
 from marchwarden.evidence.windows import (
     FURNITURE,

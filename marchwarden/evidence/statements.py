@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from marchwarden.evidence.answer_kinds import counted
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.evidence.entailment.pair import SEGMENT_END, split_sentences
 from marchwarden.evidence.quantities import Quantity, quantities
-from marchwarden.evidence.question import VAGUE_TERMS, names_in
 from marchwarden.text.ranking import guess_language, terms
 
 _YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from marchwarden.contract import Depth
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.evidence.grounding import invented, locators_in
 from marchwarden.evidence.question import (
     QUERY_LIMIT,
-    VAGUE_TERMS,
     as_query,
     focuses,
-    names_in,
     own_words,
     sides_of,
     split_question,

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marchwarden.evidence.asking.telling_words import names_in
 from marchwarden.evidence.question import (
     QUERY_LIMIT,
     as_query,
     focuses,
-    names_in,
     own_words,
     sides_of,
     split_question,
@@ -92,7 +92,7 @@ def test_the_context_gives_a_pronoun_its_name_and_nothing_else(question: str, co
         ("Who was second?", "The United States holds more gold than any other country.", "Who was second (United States holds gold country)"),
         ("How about in winter?", "I am growing peas. Peas need full sun.", "How about in winter (Peas need full sun)"),
         ("What about my sister?", "My sister has asthma.", "What about my sister"),
-        ("What about the decaf of this brand?", "A cup of brewed coffee has 95 mg.", "What about the decaf of this brand"),
+        ("What about the decaf of this brand?", "A cup of brewed coffee has 95 mg.", "What about the decaf of this brand (cup brewed coffee mg)"),
     ],
 )  # fmt: skip
 def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
@@ -105,13 +105,13 @@ def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
     ("question", "before", "answer", "aspect"),
     [
         ("And who beat him?", "Who was world chess champion from 1921?", "José Capablanca was world chess champion from 1921.", "who beat him (José Capablanca world chess champion)"),
-        ("Where was that match held?", "who beat him (José Capablanca)?", "Alexander Alekhine beat Capablanca in 1927.", "Where was that match held (Alexander Alekhine)"),
+        ("Where was that match held?", "who beat him (José Capablanca)?", "Alexander Alekhine beat Capablanca in 1927.", "Where was that match held (Alexander Alekhine beat José Capablanca)"),
         ("And in Germany?", "What is the VAT rate in France?", "The VAT rate in France is 20 %.", "in Germany (VAT rate)"),
         ("What about decaf?", "How much caffeine is in a cup of coffee?", "A cup of coffee has 95 mg.", "What about decaf (caffeine cup coffee)"),
         ("And Lyfgenia?", "What does Casgevy cost?", "Casgevy costs 2.2 million dollars.", "Lyfgenia (cost)"),
         ("And the population?", "What is the capital of Australia?", "Canberra is the capital of Australia.", "the population (Canberra capital Australia)"),
         ("what are its side effects?", "what is aspirin used for?", "Aspirin is used against pain.", "what are its side effects (aspirin)"),
-        ("Und wer hat ihn besiegt?", "Wer war 1921 Schachweltmeister?", "José Capablanca war Weltmeister.", "Und wer hat ihn besiegt (José Capablanca Weltmeister 1921 Schachweltmeister)"),
+        ("Und wer hat ihn besiegt?", "Wer war 1921 Schachweltmeister?", "José Capablanca war Weltmeister.", "Und wer hat ihn besiegt (José Capablanca 1921 Schachweltmeister)"),
         ("Und wann schließt er?", "Wann öffnet der Stand?", "Der Stand öffnet um 8 Uhr.", "Und wann schließt er (Stand)"),
         ("Wie viel Strom verbraucht sie im Jahr?", "Was ist eine Wärmepumpe?", NOTHING_FOUND, "Wie viel Strom verbraucht sie im Jahr (Wärmepumpe)"),
         ("Und in Deutschland?", "Wie hoch ist der Steuersatz in Frankreich?", "Er beträgt 20 %.", "Und in Deutschland (Steuersatz)"),

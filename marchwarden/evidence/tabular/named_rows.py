@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from marchwarden.evidence.question import VAGUE_TERMS, names_in
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.observations import Passage
 from marchwarden.text.ranking import guess_language, terms, terms_of
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from marchwarden.contract import Gap, OpenQuestion
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import topic_similarity
+from marchwarden.evidence.asking.telling_words import names_in
 from marchwarden.evidence.conflicts import find_conflicts
-from marchwarden.evidence.question import names_in
 from marchwarden.observations import shortened
 from marchwarden.optimization.examples.ledgers import filled
 from marchwarden.optimization.examples.stage_example import Example, Feedback, StageSet, carried, in_words

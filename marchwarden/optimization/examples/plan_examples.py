@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from marchwarden.agent.frontier import aspect_of, choose
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import SAME_TOPIC, address, topic_similarity
-from marchwarden.evidence.question import names_in, split_question
+from marchwarden.evidence.asking.telling_words import names_in
+from marchwarden.evidence.question import split_question
 from marchwarden.ledger import Ledger
 from marchwarden.observations import shortened
 from marchwarden.optimization.examples.label_rows import things_of, wanted

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from marchwarden.evaluation.labels.questions import Question, Split
-from marchwarden.evidence.question import VAGUE_TERMS
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS
 from marchwarden.stages.stage import Stage
 from marchwarden.text.ranking import coverage, terms
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from marchwarden.evidence.question import VAGUE_TERMS
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS
 from marchwarden.text.ranking import terms
 from marchwarden.text.segmentation.sentences import sentences
 

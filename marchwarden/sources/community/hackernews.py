@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from marchwarden.contract import SourceFilter
-from marchwarden.evidence.question import names_in
+from marchwarden.evidence.asking.telling_words import names_in
 from marchwarden.http.addresses import web_address
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit

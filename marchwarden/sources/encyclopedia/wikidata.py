@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from marchwarden.contract import SourceFilter
-from marchwarden.evidence.question import names_in
+from marchwarden.evidence.asking.telling_words import names_in
 from marchwarden.http.download import Answer
 from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
