@@ -8,6 +8,7 @@ from outside its process.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import date
 from typing import Literal, TypeAlias
 
@@ -73,6 +74,8 @@ class Source(BaseModel):
     """Number of passages that are left out because they look like prompt injection."""
     source: str | None = None
     """Source that a citation names (`arxiv`); None for that of the search."""
+    collection: str | None = None
+    """Publisher of a file: the site that it was saved from, else its corpus; None for other pages."""
     work: Work | None = None
     query: str | None = None
     """Statement whose rows the source is, where it comes from a database."""
@@ -324,6 +327,7 @@ class Ledger(BaseModel):
             shingles=sorted(print_.shingles),
             shingle_total=print_.whole,
             source=page.source,
+            collection=page.collection,
             work=page.work,
             query=page.query,
             notices=page.notices,
@@ -378,9 +382,19 @@ class Ledger(BaseModel):
     def organisations(self, excerpts: list[Excerpt]) -> set[str]:
         """Return the independent organisations or works that say these excerpts, each by one name.
 
-        Copies of one text, pages of one organisation, forms of one work, and works of the same authors count once. A
-        retracted page does not count.
+        Copies of one text, pages of one organisation, files of one corpus, forms of one work, and works of the same
+        authors count once. A retracted page does not count.
         """
+        return self._voices(excerpts, _voice)
+
+    def separate_texts(self, excerpts: list[Excerpt]) -> set[str]:
+        """Return what `organisations` does, but each file by itself.
+
+        Two files of one corpus do not confirm each other, but one may contradict the other, or add to it.
+        """
+        return self._voices(excerpts, _text)
+
+    def _voices(self, excerpts: list[Excerpt], name: Callable[[Source], str]) -> set[str]:
         groups: list[list[Source]] = []
         for locator in dict.fromkeys(excerpt.locator for excerpt in excerpts):
             source = self.source(locator)
@@ -388,17 +402,17 @@ class Ledger(BaseModel):
                 continue
             # A copy says no more than its original, whoever publishes it.
             original = self.source(source.copy_of) if source.copy_of else source
-            one = [group for group in groups if any(_is_one_voice(original, known) for known in group)]
+            one = [group for group in groups if any(_is_one_voice(original, known, name) for known in group)]
             groups = [group for group in groups if group not in one]
             groups.append([*(known for group in one for known in group), original])
-        return {min(map(_voice, group)) for group in groups}
+        return {min(map(name, group)) for group in groups}
 
     def open_aspects(self, sources_wanted: int) -> list[Aspect]:
-        """Return the aspects that fewer than `sources_wanted` independent sources speak to."""
+        """Return the aspects that fewer than `sources_wanted` independent sources, or files, speak to."""
         return [
             aspect
             for aspect in self.aspects
-            if len(self.organisations(self.evidence_for(aspect.number))) < sources_wanted
+            if len(self.separate_texts(self.evidence_for(aspect.number))) < sources_wanted
         ]
 
     def unanswered(self) -> list[Aspect]:
@@ -439,12 +453,17 @@ class Ledger(BaseModel):
 
 
 def _voice(source: Source) -> str:
-    """Return the name of who says what a source says: its work, where the host carries those of others."""
-    names = names_of(source.work) if source.work and carries_works(host_of(source.locator)) else ()
-    return next(iter(names), source.organisation)
+    """Return the name of who says what a source says: its work, where others' are kept there, else its publisher."""
+    is_kept = source.collection is not None or carries_works(host_of(source.locator))
+    names = names_of(source.work) if source.work and is_kept else ()
+    return next(iter(names), source.collection or source.organisation)
 
 
-def _is_one_voice(one: Source, other: Source) -> bool:
+def _text(source: Source) -> str:
+    return source.organisation if source.collection else _voice(source)
+
+
+def _is_one_voice(one: Source, other: Source, name: Callable[[Source], str]) -> bool:
     """Return whether two sources do not confirm each other: one organisation, one work, or the same authors."""
     if one.locator == other.locator:
         return True
@@ -454,4 +473,4 @@ def _is_one_voice(one: Source, other: Source) -> bool:
         if has_same_title((one.title, one.work), (other.title, other.work)):
             return True
     # A publisher of journals is no author. On other hosts a page could call itself a work of its own.
-    return _voice(one) == _voice(other)
+    return name(one) == name(other)

@@ -286,6 +286,8 @@ class Page:
     """`retracted` or `superseded` where the page says so of itself; else None."""
     source: str | None = None
     """Source that a citation names, where the content itself tells it: `arxiv`, `pubmed`; else that of the search."""
+    collection: str | None = None
+    """Publisher of a file: the site that it was saved from, else its corpus; None for other pages."""
     work: Work | None = None
     query: str | None = None
     """Statement whose rows the page is, where it comes from a database."""

@@ -190,6 +190,7 @@ class Narrator:
                 modified=page.modified if page else None,
                 redirects=list(outcome.redirects),
                 source=page.source if page else None,
+                collection=page.collection if page else None,
                 notices=[events.NoticeRecord(**vars(notice)) for notice in outcome.notices],
                 failure=_failure(outcome.failure),
                 duration_sec=round(outcome.seconds, 4),

@@ -19,6 +19,7 @@ from marchwarden.corpus.documents import JSON_LINES, LINE, MOST_BYTES, day_of, k
 from marchwarden.corpus.snapshots import fetched_file, is_fetched
 from marchwarden.corpus.walk import read_bytes
 from marchwarden.errors import MarchwardenError
+from marchwarden.http.addresses import publisher_of
 from marchwarden.observations import ContentHash, Failure, FailureKind, FetchOutcome, Page, content_hash
 
 _log = logging.getLogger(__name__)
@@ -103,6 +104,10 @@ class CorpusFetcher:
             _log.exception("reading %s failed", url)
             page = Failure(FailureKind.NO_TEXT, "the file's format can't be read")
         found = page if isinstance(page, Page) else None
+        if found:
+            # Files of one corpus may have one author; what was saved from the web has its site's.
+            origin = publisher_of(found.canonical_url) if found.canonical_url else f"corpus:{self._corpus.name}"
+            found = replace(found, collection=origin)
         return FetchOutcome(
             url=url,
             final_url=url,

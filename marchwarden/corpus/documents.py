@@ -137,10 +137,19 @@ def page_of(path: str, body: bytes, modified: date | None, kept: bytes | None = 
     return _finish(page, path, modified)
 
 
+# What browsers, and the extension SingleFile, write on top of a page that they save.
+_SAVED_FROM = re.compile(rb"<!-- saved from url=\(\d+\)(\S+) -->|Page saved with SingleFile\s+url: (\S+)")
+# Bytes in which they do. A guess.
+_HEAD_BYTES = 4096
+
+
 def _read_file(path: str, body: bytes) -> Page | Failure:
     if not body.strip():
         return Failure(FailureKind.NO_TEXT, "the file is empty")
-    return read_page(body, url=path, content_type=kind_of(path))
+    page = read_page(body, url=path, content_type=kind_of(path))
+    if isinstance(page, Page) and page.canonical_url is None and (saved := _SAVED_FROM.search(body, 0, _HEAD_BYTES)):
+        return replace(page, canonical_url=(saved[1] or saved[2]).decode("utf-8", "replace"))
+    return page
 
 
 def _finish(page: Page | Failure, path: str, modified: date | None) -> Page | Failure:
@@ -151,7 +160,9 @@ def _finish(page: Page | Failure, path: str, modified: date | None) -> Page | Fa
     title = page.title or PurePath(path).stem
     # A copy of a file has a day of its own, so that one counts only where the file states none.
     changed = page.modified or (None if page.published else modified)
-    return replace(page, title=visible(title), canonical_url=None, modified=changed)
+    # A path is no address of its own: only what names one was saved from the web.
+    address = web_address(page.canonical_url or "")
+    return replace(page, title=visible(title), canonical_url=address, modified=changed)
 
 
 _PAGE: TypeAdapter[Page] = TypeAdapter(Page)

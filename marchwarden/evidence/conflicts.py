@@ -79,7 +79,7 @@ def _about(ledger: Ledger, aspect: Aspect, one: Excerpt, other: Excerpt, answers
     wanted = asked(aspect.text)
     about = None
     standing_differs = ledger.source(one.locator).standing != ledger.source(other.locator).standing
-    if len(ledger.organisations([one, other])) == 2 or standing_differs:
+    if len(ledger.separate_texts([one, other])) == 2 or standing_differs:
         about = disagreement(here, there, wanted, stances_differ=one.stance != other.stance)
         if about is None and min(one.relevance, other.relevance) >= answers:
             about = different_answers(here, there, wanted)

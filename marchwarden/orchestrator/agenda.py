@@ -65,7 +65,7 @@ def progress_of(ledger: Ledger) -> float:
 def needs_of(ledger: Ledger) -> dict[int, float]:
     """Return how much each sub-question, by number, still needs an answer, 0–1."""
     return {
-        aspect.number: float(0.5 ** len(ledger.organisations(ledger.evidence_for(aspect.number))))
+        aspect.number: float(0.5 ** len(ledger.separate_texts(ledger.evidence_for(aspect.number))))
         for aspect in ledger.aspects
     }
 

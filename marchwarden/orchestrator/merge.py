@@ -97,6 +97,10 @@ class Merger:
             if source is None:
                 continue
             source.source = page.source or each.source
+            if is_file(page.url):
+                # Another machine's names of its corpora tell nothing here.
+                saved_from = page.canonical_url and publisher_of(page.canonical_url)
+                source.collection = saved_from or f"files of {each.researcher}"
             told = map(recorded_notice, each.fetched.notices)
             source.notices = tuple(dict.fromkeys((*source.notices, *told)))
             source.researcher, source.trace_id = each.researcher, each.trace_id
@@ -243,7 +247,7 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
     pointed = [each for each in unserved if each.gap and each.origin == "discovery"]
     for each in pointed[:MOST_POINTED_AT]:
         # A discovery is handed on in any case; it is a gap where little else is known.
-        if each.gap and len(ledger.organisations(ledger.evidence_for(each.aspect))) < FEW_SOURCES:
+        if each.gap and len(ledger.separate_texts(ledger.evidence_for(each.aspect))) < FEW_SOURCES:
             asker = next(rihla.step.researcher for rihla in rihlas if rihla.number == each.parent)
             ledger.reported.append(ReportedGap(aspect=each.aspect, researcher=asker, gap=each.gap))
     followed = {each.step.question for each in rihlas if each.step.origin == "discovery" and each.evidence}

@@ -204,7 +204,7 @@ def to_unasked(
         return
     whole = len(open_) == len(ledger.aspects)
     question = ledger.question if whole else " ".join(aspect.text for aspect in open_)[:_QUESTION_CHARS]
-    needs = {aspect.number: len(ledger.organisations(ledger.evidence_for(aspect.number))) for aspect in open_}
+    needs = {aspect.number: len(ledger.separate_texts(ledger.evidence_for(aspect.number))) for aspect in open_}
     neediest = min(needs, key=lambda number: (needs[number], number))
     for member in team.members:
         if member.name not in heard:

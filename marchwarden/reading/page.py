@@ -306,6 +306,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
         page,
         title=title,
         author=fields.get("author"),
+        canonical_url=web_address(fields.get("source") or fields.get("url") or ""),  # as web clippers write it
         published=as_date(fields.get("date", "")),
         modified=as_date(fields.get("updated", fields.get("lastmod", ""))),
         links=addresses_of(links_of(tree), page.url),

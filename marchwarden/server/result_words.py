@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from marchwarden.observations import without_place
+
 if TYPE_CHECKING:
     from marchwarden.contract import Citation, ConfidenceFactors, DiscoveryEvent
     from marchwarden.trace.json_view import TolerantJsonView
@@ -90,12 +92,13 @@ def confidence_parts(
     factors: ConfidenceFactors | TolerantJsonView, citations: Sequence[Citation | TolerantJsonView] = ()
 ) -> list[str]:
     """Return what a confidence was computed from, a phrase each, for an answer with these citations."""
-    # The files of a folder may have one author: they need not confirm each other.
+    # The files of a corpus may have one author, and count as one source: they need not confirm each other.
+    files = {without_place(str(each.locator)) for each in citations if in_words(each.source) == "file"}
     are_files = bool(citations) and all(in_words(each.source) == "file" for each in citations)
     number = factors.num_corroborating_sources
     recency = in_words(factors.recency) if factors.recency else ""
     parts = [
-        f"quotes from {counted(number, 'file')}" if are_files else counted(number, "corroborating source"),
+        f"quotes from {counted(len(files), 'file')}" if are_files else counted(number, "corroborating source"),
         f"source authority {in_words(factors.source_authority)}",
         _AGES.get(recency, recency) or "age of the sources unknown",
         f"match with the question {factors.query_specificity_match:.2f}",

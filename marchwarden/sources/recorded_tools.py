@@ -196,7 +196,7 @@ class RecordedReader:
         if isinstance(found, Page):
             if then or found.text_hash != event.text_hash:
                 self._missing.read_otherwise.append(event.url)
-            return replace(found, source=event.source or found.source), None
+            return replace(found, source=event.source or found.source, collection=event.collection), None
         if then and then.kind == found.kind:
             return None, then
         self._missing.read_otherwise.append(event.url)

@@ -241,6 +241,8 @@ class Fetched(_Event):
     redirects: list[str] = []
     source: str | None = None
     """Source that a citation of the page names; None for that of the search."""
+    collection: str | None = None
+    """Publisher of a file: the site that it was saved from, else its corpus; None for other pages."""
     notices: list[NoticeRecord] = []
     """Notices of the page's work that a registry told while it was read."""
     failure: FailureRecord | None = None

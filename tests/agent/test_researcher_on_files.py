@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -112,11 +113,58 @@ async def test_a_file_that_changed_after_it_was_indexed_is_a_failure_as_data(tmp
     assert done.categories() == [GapCategory.SOURCE_NOT_FOUND.value]
 
 
-async def test_two_files_that_agree_are_two_sources_and_a_copy_is_none(tmp_path: Path) -> None:
-    other = "Diary of the year.\n\nIn June 2021 the queen of the north hive was replaced by a Buckfast queen.\n"
-    corpus_of(tmp_path / "files", {"a/bees.md": NOTES, "b/bees.md": NOTES, "diary.txt": other})
+DIARY = "Diary of the year.\n\nIn June 2021 the queen of the north hive was replaced by a Buckfast queen.\n"
+
+
+async def test_files_of_one_corpus_are_one_source_and_those_of_two_are_two(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES, "diary.txt": DIARY})
+    done = await run(QUESTION, settings=settings("corpus"))
+    assert len({each.locator.partition("#")[0] for each in done.result.citations}) == 2
+    assert done.result.confidence_factors.num_corroborating_sources == 1
+    corpus_of(tmp_path / "mine", {"bees.md": NOTES}, "mine")
+    corpus_of(tmp_path / "theirs", {"diary.txt": DIARY}, "theirs")
+    both = await run(QUESTION, settings=settings("corpus:mine,corpus:theirs"))
+    assert both.result.confidence_factors.num_corroborating_sources == 2
+    assert both.result.confidence > done.result.confidence
+    assert both.problems == []
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("diary.html", f'<html><head><link rel="canonical" href="https://bees.example/diary"></head><p>{DIARY}'),
+        ("diary.html", f"<!-- saved from url=(0026)https://bees.example/diary -->\n<html><p>{DIARY}"),
+        ("diary.html", f"<html><!--\n Page saved with SingleFile \n url: https://bees.example/diary \n--><p>{DIARY}"),
+        ("diary.md", f"---\nsource: https://bees.example/diary\n---\n{DIARY}"),
+        ("diary.jsonl", json.dumps({"text": DIARY, "url": "https://bees.example/diary"})),
+    ],
+)
+async def test_a_page_that_was_saved_from_a_site_counts_as_that_site(name: str, page: str, tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"bees.md": NOTES, name: page})
+    done = await run(QUESTION, settings=settings("corpus"))
+    assert {event.collection for event in done.events("fetch_url")} == {"bees.example", "corpus:default"}
+    assert done.result.confidence_factors.num_corroborating_sources == 2
+
+
+async def test_the_saved_page_of_a_paper_counts_as_the_paper(tmp_path: Path) -> None:
+    named = '<meta name="citation_doi" content="10.1000/queens"><meta name="citation_title" content="Queens">'
+    corpus_of(tmp_path / "files", {"bees.md": NOTES, "paper.html": f"<html><head>{named}</head><p>{DIARY}"})
     done = await run(QUESTION, settings=settings("corpus"))
     assert done.result.confidence_factors.num_corroborating_sources == 2
+
+
+async def test_two_files_of_one_corpus_can_contradict_each_other(tmp_path: Path) -> None:
+    corpus_of(tmp_path / "files", {"a.md": NOTES, "b.md": NOTES.replace("June 2021", "May 2019")})
+    done = await run(QUESTION, settings=settings("corpus"))
+    assert done.result.confidence_factors.contradiction_detected
+    assert done.result.confidence_factors.num_corroborating_sources == 1
+
+
+async def test_a_relative_address_in_a_file_is_none_of_its_own(tmp_path: Path) -> None:
+    page = f'<html><head><link rel="canonical" href="diary.html"></head><p>{DIARY}'
+    corpus_of(tmp_path / "files", {"bees.md": NOTES, "diary.html": page})
+    done = await run(QUESTION, settings=settings("corpus"))
+    assert {event.collection for event in done.events("fetch_url")} == {"corpus:default"}
 
 
 async def test_a_web_and_a_corpus_are_searched_together_and_citations_say_which(tmp_path: Path) -> None:
