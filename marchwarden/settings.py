@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -317,8 +318,17 @@ def sources_of(text: str) -> tuple[str, ...]:
 
 _HOW_TO_SEARCH_FILES = (
     "for files, run `marchwarden index FOLDER --name NAME` and give corpus:NAME; for a database or a folder of "
-    "tables, name it in ~/.marchwarden/databases.toml and give db:NAME"
+    "tables, run `marchwarden sources add NAME PATH` and give db:NAME"
 )
+_DATABASE_FILES = (".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".ddb")
+
+
+def _how_to_add(path: str) -> str:
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", Path(path).stem).strip("-_") or "NAME"
+    return (
+        f"{path} is the path of a database; name it first: marchwarden sources add {name} {shlex.quote(path)}; then "
+        f"give db:{name}"
+    )
 
 
 def _list_sources() -> str:
@@ -334,12 +344,16 @@ def _source(text: str) -> str:
     if entry is None or not entry.is_named:
         near = next(iter(get_close_matches(kind, [*SOURCES, *GROUPS], n=1)), None)
         meant = f" (did you mean {near}?)" if near and near != kind else ""
+        if text.lower().endswith(_DATABASE_FILES):
+            raise ValueError(_how_to_add(text))
         if "/" in text or "\\" in text:
             raise ValueError(f"{text!r} is a path, no source; {_HOW_TO_SEARCH_FILES}")
         raise ValueError(f"{text!r} is not a source{meant}; the sources are {_list_sources()}")
     if kind != "corpus" and not name:
         raise ValueError(f"{kind} needs a name: {kind}:NAME")
     if colon and not CORPUS_NAME.fullmatch(name):
+        if kind == "db" and name.lower().endswith(_DATABASE_FILES):
+            raise ValueError(_how_to_add(name))
         if "/" in name or "\\" in name:
             raise ValueError(f"{text!r}: {kind} takes a name, no path; {_HOW_TO_SEARCH_FILES}")
         raise ValueError(f"{name!r} is not a valid name: letters, digits, - _ and . only, at most 64")

@@ -162,7 +162,7 @@ _ENTRIES = (
     SourceEntry(
         "db",
         "database",
-        "a database of your own that databases.toml names",
+        "a database of your own, added with `marchwarden sources add`",
         "marchwarden.sources.database.open_database:open_database",
         "one SELECT at a time, in a process of its own with limits",
         "your own",

@@ -59,7 +59,7 @@ app.add_typer(eval.app, name="eval")
 app.command("compile", epilog=compile.EPILOGUE, cls=compile.CompileCommand)(compile.command)
 app.command("calibrate", epilog=calibrate.EPILOGUE)(calibrate.command)
 app.add_typer(programs.app, name="programs")
-app.command("sources", epilog=sources.EPILOGUE)(sources.command)
+app.add_typer(sources.app, name="sources")
 app.add_typer(config.app, name="config")
 app.add_typer(keys.app, name="keys")
 app.command("doctor", epilog=doctor.EPILOGUE)(doctor.command)
@@ -76,7 +76,7 @@ def _unwrap(text: str) -> str:
     )
 
 
-for each in (app, traces.app, store.app, eval.app, programs.app, config.app, keys.app):
+for each in (app, traces.app, store.app, eval.app, programs.app, sources.app, config.app, keys.app):
     for command in each.registered_commands:
         command.help = _unwrap(command.callback.__doc__ or "") if command.callback else None
         command.epilog = _unwrap(command.epilog or "")

@@ -1,16 +1,21 @@
-"""`marchwarden sources`: what can be searched, what each source needs, and whether it is ready."""
+"""`marchwarden sources`: what can be searched, what each source needs, and the user's databases."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
+from marchwarden.cli.configuration.completion import complete_database
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from marchwarden.settings import Settings
+    from marchwarden.sources.database.database_names import Database
 
 EPILOGUE = """Examples:
 
@@ -20,8 +25,27 @@ marchwarden sources --online
 marchwarden ask --source arxiv,pubmed "Does vitamin D prevent influenza?"
     several sources at once; `open` stands for all that need no key
 marchwarden sources --json | jq -r '.[] | select(.state == "ready") | .name'
+marchwarden sources add shop ./shop.sqlite
+    then: marchwarden ask --source db:shop "How many customers are from Bergen?"
+marchwarden sources databases
+marchwarden sources remove shop
 
-Exit codes: 0 shown · 1 with --online: a source that is ready can't be reached · 2 wrong usage."""
+Exit codes: 0 done · 1 a database can't be used; with --online: a source that is ready can't be reached
+· 2 wrong usage."""
+_ADD_EPILOGUE = """Examples:
+
+marchwarden sources add shop ./shop.sqlite
+marchwarden sources add shop sqlite:///data/shop
+    a file of SQLite with another ending; one that has its signature needs no sqlite://
+marchwarden sources add shop ./shop.sqlite --table customer --table orders
+    no other table is read
+marchwarden sources add tables ./folder
+    each CSV, TSV, Parquet and JSON file in it is a table
+marchwarden sources add books postgresql://reader@host/books
+marchwarden sources add books -
+    asks for the address, or reads it from a pipe: for one that holds a password
+
+Exit codes: 0 added · 1 it can't be read, or the file of databases can't be changed · 2 wrong usage."""
 
 # Seconds for one source to answer. A guess.
 _ONLINE_TIMEOUT_S = 15.0
@@ -29,13 +53,27 @@ _ONLINE_TIMEOUT_S = 15.0
 _QUERY = "water"
 
 
-def command(
+app = typer.Typer(
+    help="List the sources that can be searched, and add databases.",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(epilog=EPILOGUE)
+def sources(
+    context: typer.Context,
     online: Annotated[
         bool, typer.Option("--online", metavar="", help="Also test each source with a small search.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """List the sources that can be searched, and what each needs; `*` marks those that are searched by default."""
+    if context.invoked_subcommand is None:
+        _list(online=online, json=json)
+
+
+def _list(*, online: bool, json: bool) -> None:
     from marchwarden.cli.client.frozen_web_note import offline_note
     from marchwarden.cli.views import console
     from marchwarden.settings import load_settings
@@ -52,6 +90,142 @@ def command(
         console.notice(*note)
     if any(each["state"] == "unreachable" for each in listed):
         raise typer.Exit(1)
+
+
+@app.command(epilog=_ADD_EPILOGUE)
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the database: it is asked as db:NAME.")],
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLACE",
+            help="A file of SQLite or DuckDB, a folder of CSV, TSV, Parquet and JSON files, or postgresql://…",
+        ),
+    ],
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table", metavar="TABLE", help="Table that may be read; several times for several. Default: all."
+        ),
+    ] = None,
+    description: Annotated[str, typer.Option(metavar="TEXT", help="What it holds: a model reads this.")] = "",
+) -> None:
+    """Name a database of your own, so that it can be asked. It is only ever read."""
+    from marchwarden.cli.configuration.database_file import write_database
+    from marchwarden.cli.views import console
+    from marchwarden.cli.views.safe_text import count
+    from marchwarden.errors import ConfigurationError, WrongArgument
+    from marchwarden.settings import CORPUS_NAME, load_settings
+    from marchwarden.sources.database.database_names import database_of, open_names, url_of_place
+
+    if not CORPUS_NAME.fullmatch(name):
+        raise WrongArgument(f"{name!r} is not a valid name: letters, digits, - _ and . only, at most 64")
+    file = load_settings().databases
+    if name in open_names(file):
+        raise ConfigurationError(
+            f"There is a database {name} already.", hint=f"To remove it first: marchwarden sources remove {name}"
+        )
+    entry: dict[str, object] = {"url": url_of_place(_place(place))}
+    if table:
+        entry["tables"] = table
+    if description:
+        entry["description"] = description
+    database = database_of(name, entry, file)
+    tables = _tables_of(database)
+    write_database(file, name, entry)
+    console.done(f"{name} is added: {count(len(tables), 'table')} ({', '.join(tables)}).")
+    console.notice(f'Ask it: marchwarden ask "…" --source db:{name}')
+
+
+def _place(given: str) -> str:
+    """Return the place, asked for where it is `-`. Raises WrongArgument for a password that others could read."""
+    from marchwarden.environment import without_credentials
+    from marchwarden.errors import WrongArgument
+
+    if given != "-":
+        # The user's name alone may be read.
+        if without_credentials(given) != given and ":" in given.partition("://")[2].partition("@")[0]:
+            raise WrongArgument(
+                "The address holds a password, and other users can read command lines.",
+                hint="Give - in its place, and type the address when asked.",
+            )
+        return given
+    if sys.stdin.isatty():
+        from getpass import getpass
+
+        return getpass("Address of the database: ", stream=sys.stderr).strip()
+    return sys.stdin.readline().strip()
+
+
+def _tables_of(database: Database) -> list[str]:
+    """Return the names of the tables that may be read. Raises ConfigurationError where there are none."""
+    import asyncio
+
+    from marchwarden.errors import ConfigurationError, how_to_install
+    from marchwarden.observations import Failure
+    from marchwarden.sources.database.database_names import problem_of
+    from marchwarden.sources.database.reader_process import describe
+
+    if problem := problem_of(database):
+        hint = how_to_install("database") if "extra database" in problem else None
+        raise ConfigurationError(f"{database.name} can't be used: {problem}", hint=hint)
+    found = asyncio.run(describe(database))
+    if isinstance(found, Failure):
+        raise ConfigurationError(f"{database.name} can't be read: {found.detail}")
+    tables = [each.name for each in found.tables]
+    known = {each.lower() for each in tables}
+    if missing := [each for each in database.tables or () if each.lower() not in known]:
+        raise ConfigurationError(f"{database.name} has no table {', '.join(missing)}.")
+    if not tables:
+        raise ConfigurationError(f"{database.shown} has no tables.")
+    return tables
+
+
+@app.command()
+def remove(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the database.", autocompletion=complete_database)
+    ],
+) -> None:
+    """Forget a database. The database itself is not touched."""
+    from marchwarden.cli.configuration.database_file import remove_database
+    from marchwarden.cli.views import console
+    from marchwarden.errors import ConfigurationError
+    from marchwarden.settings import load_settings
+    from marchwarden.sources.database.database_names import open_names
+
+    file = load_settings().databases
+    named = open_names(file)
+    if name not in named:
+        there = f"There is {', '.join(named)}." if named else "There are none."
+        raise ConfigurationError(f"There is no database {name}.", hint=there)
+    remove_database(file, name)
+    console.done(f"{name} is removed. The database itself was not touched.")
+
+
+@app.command()
+def databases(json: options.PlainJson = False) -> None:
+    """List your databases: where each is, and whether it can be read."""
+    from marchwarden.cli.views import console
+    from marchwarden.settings import load_settings
+    from marchwarden.sources.database.database_names import open_names, problem_of
+
+    listed = [
+        {
+            "name": each.name,
+            "place": each.shown,
+            "tables": each.tables,
+            "description": each.description,
+            "problem": problem_of(each),
+        }
+        for each in open_names(load_settings().databases).values()
+    ]
+    if json:
+        console.json(listed)
+    elif listed:
+        console.databases(listed)
+    else:
+        console.done("There are no databases. Add one: marchwarden sources add NAME PATH")
 
 
 def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
@@ -93,7 +267,7 @@ def state_of_named(kind: str, settings: Settings) -> tuple[str, list[str]]:
 
     how_to_make = {
         "corpus": "Make one: marchwarden index FOLDER",
-        "db": f"Name one in {settings.databases}, or in another file that MARCHWARDEN_DATABASES names.",
+        "db": f"Add one: marchwarden sources add NAME PATH (its name is kept in {settings.databases})",
         "zim": f"Put a file of https://library.kiwix.org into {settings.zim_folder}",
     }
     try:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.sources import command
 from marchwarden.settings import Settings, sources_of
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.sources import reachability
@@ -95,7 +94,9 @@ def test_every_opener_is_there() -> None:
         ("wikipedia:en", "is not a source"),
         (" , ", "no source is named"),
         ("/home/ada/notes", "is a path, no source; for files, run `marchwarden index"),
-        ("db:/home/ada/shop.sqlite", "db takes a name, no path; .* name it in ~/.marchwarden/databases.toml"),
+        ("db:/home/ada/shop", "db takes a name, no path; .* run `marchwarden sources add NAME PATH`"),
+        ("db:/home/ada/shop.sqlite", "sources add shop /home/ada/shop.sqlite; then give db:shop"),
+        ("my shop.db", "sources add my-shop 'my shop.db'; then give db:my-shop"),
     ],
 )
 def test_what_is_no_source_is_said_with_the_ones_that_there_are(text: str, said: str) -> None:
@@ -127,14 +128,13 @@ def test_without_a_network_the_frozen_web_stands_in_and_with_one_the_open_source
     ],
 )
 def test_offline_is_told_and_so_is_that_it_has_no_effect(
-    variables: dict[str, str], said: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    variables: dict[str, str], said: str | None, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    command(online=False, json=True)
-    out, err = capsys.readouterr()
-    assert said in err if said else err == ""
-    in_force = [each["name"] for each in json.loads(out) if each["in_force"]]
+    ran = run("sources", "--json")
+    assert said in ran.said if said else ran.err == ""
+    in_force = [each["name"] for each in json.loads(ran.out) if each["in_force"]]
     assert in_force == [variables.get("MARCHWARDEN_SOURCE", "web" if "BRAVE_API_KEY" in variables else "snapshot")]
 
 

@@ -43,6 +43,11 @@ def complete_corpus(incomplete: str) -> list[str]:
     return _starting(incomplete, _corpora())
 
 
+def complete_database(incomplete: str) -> list[str]:
+    """Names of databases."""
+    return _starting(incomplete, _databases())
+
+
 def complete_model(incomplete: str) -> list[str]:
     """The model that is set, `extractive`, the default of Claude, and models that a program is there for."""
     known = ["extractive", "anthropic/claude-sonnet-5-5"]

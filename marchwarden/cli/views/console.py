@@ -131,6 +131,21 @@ def sources(listed: Sequence[Mapping[str, Any]]) -> None:
     show([Text("\n* is searched where no source is named.", style="dim")])
 
 
+def databases(listed: Sequence[Mapping[str, Any]]) -> None:
+    """Print the user's databases, one on each line, with what may be read of each and what is wrong with it."""
+    rows = []
+    for each in listed:
+        state = ("broken", "bold red") if each["problem"] else ("ready", "green")
+        about = [
+            f"only {', '.join(each['tables'])}" if each["tables"] is not None else "",
+            each["description"],
+            each["problem"] or "",
+        ]
+        said = [(f"\n{visible(text)}", "dim") for text in about if text]
+        rows.append((f"db:{each['name']}", state, Text.assemble(visible(each["place"]), *said)))
+    _entries(rows)
+
+
 def settings(listed: Sequence[Mapping[str, Any]]) -> None:
     """Print settings or keys, one on each line, with the place that each comes from."""
     from marchwarden.cli.views.tables import Entries

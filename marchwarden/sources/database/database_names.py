@@ -52,16 +52,36 @@ def open_names(file: Path) -> dict[str, Database]:
         return {}
     except (OSError, ValueError) as error:  # tomllib.TOMLDecodeError and UnicodeDecodeError are ValueErrors
         raise ConfigurationError(f"{file} can't be read: {error}") from error
-    return {name: _database(name, entry, file) for name, entry in told.items()}
+    return {name: database_of(name, entry, file) for name, entry in told.items()}
 
 
 def open_name(file: Path, name: str) -> Database:
     """Return the database of this name. Raises ConfigurationError where the file names none."""
     named = open_names(file)
     if name not in named:
-        there = f"It names {', '.join(named)}." if named else f"For example:\n{_EXAMPLE}"
-        raise ConfigurationError(f"{file} has no database {name}", hint=there)
+        there = f"It names {', '.join(named)}. " if named else ""
+        raise ConfigurationError(
+            f"{file} has no database {name}", hint=f"{there}To add it: marchwarden sources add {name} PATH"
+        )
     return named[name]
+
+
+def url_of_place(place: str) -> str:
+    """Return the url of a database as its file has it: a path from the folder that we are in, made absolute.
+
+    A file with another ending that is one of SQLite or DuckDB gets the scheme that says so.
+    """
+    scheme, colon, rest = place.partition("://")
+    if colon and scheme not in ("sqlite", "duckdb"):
+        return place
+    path = Path(rest.removeprefix("/") if rest.startswith("//") else rest if colon else place).expanduser().absolute()
+    if colon:
+        return f"{scheme}://{path}"
+    if path.is_file() and path.suffix.lower() not in _SQLITE_FILES | _DUCKDB_FILES:
+        for engine in _SIGNATURES:
+            if path.stat().st_size and problem_of(Database("", engine, str(path))) is None:
+                return f"{engine}://{path}"
+    return str(path)
 
 
 # For each engine of files, the place and bytes of its signature; an empty file is an empty database of SQLite.
@@ -90,7 +110,8 @@ def problem_of(database: Database) -> str | None:
     return f"{database.target} is no file of {'SQLite' if database.engine == 'sqlite' else 'DuckDB'}"
 
 
-def _database(name: str, entry: Any, file: Path) -> Database:
+def database_of(name: str, entry: Any, file: Path) -> Database:
+    """Return the database that an entry of the file describes. Raises ConfigurationError."""
     if not isinstance(entry, dict) or not isinstance(entry.get("url"), str):
         raise ConfigurationError(f"{file}: {name} has no url", hint=f"Write it like this:\n{_EXAMPLE}")
     if strange := sorted(entry.keys() - _FIELDS):
