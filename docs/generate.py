@@ -55,7 +55,8 @@ use `--json` or `--output` to copy a quote exactly.
 | 3 | `ask` found nothing that it could cite, for at least one question of `--file`; `show`, `export` and `check` have no citation to work on; `index` found nothing to index; `verify` found nothing to check against |
 | 4 | `verify`: a needed part is missing; `check`: a page is closed now or can't be reached |
 | 5 | `verify`: a newer version made it |
-| 130 | interrupted: `ask` keeps the trace, and `eval` keeps the questions that were scored (`--resume`) |
+| 130 | interrupted: `ask` keeps the trace, `investigate` can go on (`--resume`), and `eval` keeps the questions that were scored (`--resume`) |
+| 143 | `investigate` was ended by SIGTERM, and can go on (`--resume`) |
 
 A question ends in one of three ways, and these words mean the same in `ask`, `ask --file`, `chat`, `history`, `traces` and a server's metrics:
 

@@ -97,8 +97,9 @@ async def investigate(
 ) -> ResearchResult:
     """Answer `question` with the researchers of a team file, or with one for each source in the settings.
 
-    `seconds` is for the whole, `at_once` the most researchers asked at the same time; `resume`, the whole trace id of
-    an investigation that was killed, goes on with it. Without constraints it may use 60,000 tokens. Raises as
+    `seconds` is for the whole, `at_once` the most researchers asked at the same time. Without constraints it may use
+    60,000 tokens. `resume` is the whole trace id of an investigation that was killed, interrupted, or cut short by a
+    limit: it goes on for `seconds` more. Its token budget may be another, and counts what was used before. Raises as
     `research` does, and ConfigurationError for a team file that can't be used; what researchers do is no error.
     """
     from marchwarden.orchestrator.investigator import TOKENS

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from marchwarden.cli import options
-from marchwarden.cli.ask import INTERRUPTED, deliver, exit_by, request_from, sources_in_force
+from marchwarden.cli.ask import deliver, exit_by, request_from, sources_in_force
 from marchwarden.cli.configuration.completion import complete_model, complete_trace
 from marchwarden.cli.library.stored_traces import tell_unpublished
 
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
 
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.orchestrator.investigator import Investigation
+    from marchwarden.orchestrator.journal import Journal
     from marchwarden.orchestrator.team import Team
     from marchwarden.settings import Settings
-    from marchwarden.trace.events import Started
+
+# Exit codes of a process that a signal ended begin here, as shells have them.
+_BY_SIGNAL = 128
 
 EPILOGUE = """Examples:
 
@@ -31,11 +35,14 @@ marchwarden investigate "Who funded the Halden Bridge?" --team team.json --budge
     the MCP servers in team.json, in the form of any MCP client: {"mcpServers": {"web": {"command": "marchwarden",
     "args": ["serve"], "answers": ["web"]}}}
 marchwarden investigate --resume 3f2a --team team.json
-    one that was killed goes on; without --team, over the sources that it had
+    one that was interrupted or killed goes on; without --team, over the sources that it had
+marchwarden investigate --resume 3f2a --budget 120000
+    one that ran out of tokens goes on with more
 
-Ctrl-C ends the asking and answers with what there is.
+Ctrl-C ends the asking and answers with what there is; --resume asks the rest.
 
-Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted."""
+Exit codes: 0 an answer · 1 a failure · 2 wrong usage · 3 nothing found (no citation) · 130 interrupted (143 by
+SIGTERM)."""
 
 
 def _needed(context: typer.Context, question: str | None) -> str | None:
@@ -71,12 +78,21 @@ def command(
     budget: Annotated[
         int | None,
         typer.Option(
-            metavar="TOKENS", help="Most model tokens for all researchers together, 500–1000000. Default: 60000."
+            metavar="TOKENS",
+            help="Most model tokens for all researchers together, 500–1000000. Default: 60000, or with --resume what "
+            "it had. Tokens that were used before it are counted.",
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(metavar="N", min=5, max=86400, help="Most seconds for the whole investigation.")
-    ] = 600.0,
+        float | None,
+        typer.Option(
+            metavar="N",
+            min=5,
+            max=86400,
+            help="Most seconds for the whole investigation, or with --resume for the rest of it. Default: 600, or "
+            "what it had.",
+        ),
+    ] = None,
     at_once: Annotated[
         int, typer.Option("--at-once", metavar="N", min=1, max=200, help="Most researchers asked at the same time.")
     ] = 3,
@@ -93,7 +109,8 @@ def command(
             metavar="ID",
             autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
-            help="Continue an investigation that was killed, with the same team file, if it had one.",
+            help="Continue an investigation that was interrupted or killed, or that ran out of time or tokens, with "
+            "the same team file, if it had one. Finished researchers are not asked again.",
         ),
     ] = None,
     json: options.Json = False,
@@ -110,9 +127,15 @@ def command(
     if team is not None:
         options.check_input(team, "--team")
     if resume is not None:
-        fixed = {"QUESTION": question, "--context": context, "--budget": budget}
+        fixed = {
+            "QUESTION": question,
+            "--context": context,
+            "--depth": None if depth == "balanced" else depth,
+        }
         if named := [option for option, value in fixed.items() if value is not None]:
             raise typer.BadParameter(f"{' and '.join(named)} can't go with --resume: the earlier one's are used")
+    from uuid import uuid4
+
     import anyio
 
     from marchwarden.cli.client.frozen_web_note import frozen_web_note
@@ -124,32 +147,42 @@ def command(
     begun = _begun(resume) if resume is not None else None
     if begun is not None and team is None and source is None:
         source = begun.sources
+    if begun is not None and begun.journal.is_complete:
+        console.notice(
+            "It had finished, and this is its result: nothing is left to continue.",
+            "To begin a new one, ask its question without --resume.",
+        )
+    if begun is not None and model is None:
+        model = begun.model_id
     settings, note = load_settings(model=model, source=sources_in_force(source, None)), None
     if team is None:
         given, settings = settings, with_reachable_sources(settings)
         note = frozen_web_note(given, settings)
     settings.require_model()
     chosen = read_team(team) if team else anyio.run(checked_own_team, settings)
-    if begun is not None:
-        request = begun.request
-        if begun.has_ended:
-            console.notice(
-                "It had ended, and this is its result.", "To begin a new one, ask its question without --resume."
-            )
-    else:
-        from marchwarden.orchestrator.investigator import TOKENS
+    from marchwarden.orchestrator.investigator import SECONDS, TOKENS
 
-        constraints = {"token_budget": budget or TOKENS}
-        request = request_from(question or "", context, depth, constraints)
-    result, interrupted = _run(request, chosen, settings, begun.trace_id if begun else None, seconds, at_once)
-    trace = settings.traces / f"{result.trace_id}.jsonl"
-    deliver(result, request, json=json, output=output, force=force, trace=trace)
+    trace_id = begun.trace_id if begun else str(uuid4())
+    trace = settings.traces / f"{trace_id}.jsonl"
+    if begun is not None:
+        request = begun.request_with(budget)
+        seconds = seconds or begun.journal.max_seconds
+    else:
+        request = request_from(question or "", context, depth, {"token_budget": budget or TOKENS})
+    order = _Order(request, chosen, settings, trace_id, seconds or SECONDS, at_once, is_resumed=begun is not None)
+    result, signals = _run(order)
+    if result is None and not trace.exists():
+        raise KeyboardInterrupt
+    if result is not None:
+        deliver(result, request, json=json, output=output, force=force, trace=trace)
     tell_unpublished(trace)
     if note:
         console.notice(*note)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
-    exit_by(result)
+    _tell_how_to_continue(trace, team)
+    if signals:
+        raise typer.Exit(_BY_SIGNAL + signals[-1])
+    if result is not None:
+        exit_by(result)
 
 
 @dataclass(frozen=True)
@@ -157,35 +190,80 @@ class _Begun:
     """An investigation that was begun, as its trace tells it."""
 
     trace_id: str
-    request: ResearchRequest
+    journal: Journal
     sources: str | None
     """Sources of which each was a researcher; None where the researchers were those of a team file."""
-    has_ended: bool
+
+    @property
+    def model_id(self) -> str | None:
+        return self.journal.started.model_id if self.journal.started else None
+
+    def request_with(self, budget: int | None) -> ResearchRequest:
+        """Return what was asked, with another token budget where one is given. Raises a usage error."""
+        first = self.journal.started
+        assert first is not None
+        limits = {**first.constraints.model_dump(), "token_budget": budget or self.journal.token_budget}
+        return request_from(first.question, first.context, first.depth.value, limits)
 
 
 def _begun(prefix: str) -> _Begun:
     """Return the investigation whose trace begins with `prefix`. Raises TraceError where there is none."""
     from marchwarden.cli.client.follow_up import searched_sources
     from marchwarden.cli.library.stored_traces import stored_trace
-    from marchwarden.contract import ResearchRequest
-    from marchwarden.errors import TraceError
+    from marchwarden.orchestrator.journal import fold
+    from marchwarden.store.content_store import Store
     from marchwarden.trace.reader import read_trace
 
     trace = read_trace(stored_trace(prefix))
-    first: Started | None = next((event for _, _, event in trace.events if event.action == "start"), None)
-    if first is None or first.team is None:
-        raise TraceError(f"{trace.trace_id} is not the trace of an investigation")
-    told = {"question": first.question, "context": first.context, "depth": first.depth}
-    request = ResearchRequest.model_validate({**told, "constraints": first.constraints.model_dump()})
-    return _Begun(trace.trace_id, request, searched_sources(trace), trace.result is not None)
+    return _Begun(trace.trace_id, fold(trace, Store(trace.path.parent / "store")), searched_sources(trace))
 
 
-def _run(
-    request: ResearchRequest, team: Team, settings: Settings, trace_id: str | None, seconds: float, at_once: int
-) -> tuple[ResearchResult, bool]:
-    """Return the result, and whether Ctrl-C ended the asking."""
-    from uuid import uuid4
+def _tell_how_to_continue(path: Path, team: Path | None) -> None:
+    """Tell why an investigation ended before everything was asked, and how it goes on; nothing where it didn't."""
+    from marchwarden.cli.views import console
+    from marchwarden.errors import TraceError
+    from marchwarden.orchestrator.journal import fold
+    from marchwarden.orchestrator.rihla import MOST_TOKENS
+    from marchwarden.store.content_store import Store
+    from marchwarden.trace.reader import read_trace
 
+    try:
+        journal = fold(read_trace(path), Store(path.parent / "store"))
+    except TraceError:  # it never began
+        return
+    more = []
+    match journal.cut_short_by:
+        case None if journal.is_complete:
+            return
+        case "seconds":
+            why = "The time was up before everything was asked."
+        case "tokens":
+            if journal.token_budget >= MOST_TOKENS:
+                return
+            why = f"The budget of {journal.token_budget:,} tokens was too small to go on."
+            more = ["--budget", str(min(MOST_TOKENS, 2 * journal.token_budget))]
+        case _:
+            why = "The investigation was interrupted."
+    same = ["--team", str(team)] if team else []
+    command = shlex.join(["marchwarden", "investigate", "--resume", path.stem[:8], *same, *more])
+    console.notice(why, f"To continue, without asking again whoever has finished: {command}")
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Everything that an investigation is run by."""
+
+    request: ResearchRequest
+    team: Team
+    settings: Settings
+    trace_id: str
+    seconds: float
+    at_once: int
+    is_resumed: bool = field(kw_only=True)
+
+
+def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
+    """Return the result, and the signals that ended the asking; without a result where there were two."""
     import anyio
 
     from marchwarden.cli.client.live_tree import LiveTree, shown
@@ -194,9 +272,9 @@ def _run(
     from marchwarden.orchestrator.investigator_call import run_investigation
     from marchwarden.server.worker import warm_up
 
-    if any(member.identity.startswith("source ") for member in team.members):
-        warm_up(settings, quiet=not settings.debug)
-    tree = LiveTree(request.question)
+    if any(member.identity.startswith("source ") for member in order.team.members):
+        warm_up(order.settings, quiet=not order.settings.debug)
+    tree = LiveTree(order.request.question)
     running: list[Investigation] = []
     interrupts: list[int] = []
     failures: list[MarchwardenError] = []
@@ -208,13 +286,13 @@ def _run(
             try:
                 found.append(
                     await run_investigation(
-                        request,
-                        team,
-                        settings,
-                        trace_id=trace_id or str(uuid4()),
-                        seconds=seconds,
-                        at_once=at_once,
-                        resumed=trace_id is not None,
+                        order.request,
+                        order.team,
+                        order.settings,
+                        trace_id=order.trace_id,
+                        seconds=order.seconds,
+                        at_once=order.at_once,
+                        resumed=order.is_resumed,
                         tell=tree.tell,
                         watch=tree.watch,
                         started=running.append,
@@ -225,22 +303,23 @@ def _run(
             group.cancel_scope.cancel()
 
     with shown(tree, console.console(stderr=True)):
-        anyio.run(main)
+        try:
+            anyio.run(main)
+        except KeyboardInterrupt:  # where signals can't be listened for
+            interrupts.append(signal.SIGINT)
     if failures:
         raise failures[0]
-    if not found:
-        raise KeyboardInterrupt
-    return found[0], bool(interrupts)
+    return (found[0] if found else None), interrupts
 
 
 async def _listen_for_interrupts(
     running: list[Investigation], interrupts: list[int], everything: anyio.CancelScope
 ) -> None:
-    """The first Ctrl-C ends the asking, the second one leaves at once."""
+    """The first Ctrl-C or SIGTERM ends the asking, the second one leaves at once."""
     import anyio
 
     try:
-        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for number in signals:
                 if interrupts or not running:
                     everything.cancel()

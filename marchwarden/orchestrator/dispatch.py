@@ -17,7 +17,7 @@ from marchwarden.budget import Budget, Reservation
 from marchwarden.contract import Constraints, ResearchResult, SourceFilter
 from marchwarden.errors import BudgetExhausted, TraceError
 from marchwarden.orchestrator.agenda import Valued
-from marchwarden.orchestrator.journal import Journal
+from marchwarden.orchestrator.journal import Journal, Past
 from marchwarden.orchestrator.members import Call, Member, Reply
 from marchwarden.orchestrator.rihla import ENDED_BEFORE, INTERRUPTED, NOT_ASKED, TIME_IS_UP, Rihla
 from marchwarden.orchestrator.team import Team
@@ -71,13 +71,17 @@ class Dispatcher:
         sent: list[tuple[Rihla, Reservation, float]] = []
         unpaid: list[Valued] = []
         for valued, tokens in batch:
+            number = self._journal.number_of(valued.step)
+            past = self._journal.rihlas[number] if number else None
             try:
-                held = self._budget.reserve("rihla", tokens)
+                # One that is over was charged when the investigation was resumed.
+                held = self._budget.reserve("rihla", 0 if past and past.is_over else tokens)
             except BudgetExhausted:
                 unpaid.append(valued)
                 continue
-            number = len(self.rihlas) + 1
-            past = self._journal.rihlas.get(number)
+            if number is None or past is None:
+                number = max([*self._journal.rihlas, *(each.number for each in self.rihlas)], default=0) + 1
+            self._journal.repeat(number)
             rihla = Rihla(number, past.dispatched.call_id if past else str(uuid4()), valued.step, tokens)
             self.rihlas.append(rihla)
             sent.append((rihla, held, valued.utility))
@@ -98,10 +102,11 @@ class Dispatcher:
         """Send one rihla, settle what it cost, and verify what it brought."""
         past = self._journal.rihlas.get(rihla.number)
         if past is not None and past.is_over:
+            self._budget.commit(held, 0)
             rihla.result, rihla.lost, rihla.final = past.result, past.lost, past.final
-            rihla.charged = self._budget.commit(held, past.charged)
+            rihla.charged = past.charged
         else:
-            await self._ask(rihla, held, worth, past.attempts if past else 0)
+            await self._ask(rihla, held, worth, past)
         if rihla.result is not None:
             self._tell(rihla.number, "verifying what it quotes")
             await self._take(rihla, rihla.result, self.members[rihla.step.researcher].read)
@@ -126,13 +131,13 @@ class Dispatcher:
             if not is_known:
                 self._recorder.record(event)
 
-    async def _ask(self, rihla: Rihla, held: Reservation, worth: float, attempts: int) -> None:
+    async def _ask(self, rihla: Rihla, held: Reservation, worth: float, past: Past | None) -> None:
         step = rihla.step
-        spare, spent_before = None, None
-        if attempts:  # what the attempt before may have spent is paid, too, unless it is found by its id
-            spent_before = self._spent(rihla)
+        spare = None
+        if past is not None:  # what the attempt before may have spent is paid, too, unless it is found by its id
             with suppress(BudgetExhausted):
-                spare = self._budget.reserve("rihla", min(held.tokens, max(0, self._budget.tokens_left("rihla"))))
+                owed = min(self._owed(rihla, held, past), max(0, self._budget.tokens_left("rihla")))
+                spare = self._budget.reserve("rihla", owed)
         reply = Reply(reason=NOT_ASKED, sent=False)
         was_sent = False
         try:
@@ -150,7 +155,7 @@ class Dispatcher:
                         parent=step.parent,
                         tokens=held.tokens,
                         utility=None if step.origin == "sub_question" else worth,
-                        attempt=attempts + 1,
+                        attempt=past.attempts + 1 if past else 1,
                         decision=step.reason,
                     )
                 )
@@ -169,16 +174,23 @@ class Dispatcher:
             raise
         finally:
             if spare is not None:
-                before = spare.tokens if spent_before is None else min(spent_before, spare.tokens)
-                self._budget.commit(spare, before if reply.sent and not reply.repeated else 0)
-            self._settle(rihla, held, reply, recorded=was_sent)
+                self._budget.commit(spare, spare.tokens if reply.sent and not reply.repeated else 0)
+            paid = past.charged if past and past.is_settled and reply.repeated else 0
+            self._settle(rihla, held, reply, recorded=was_sent, paid=paid)
 
-    def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool) -> None:
+    def _owed(self, rihla: Rihla, held: Reservation, past: Past) -> int:
+        """Return the tokens that the attempt before may have spent beyond those that were charged for it."""
+        spent = self._spent(rihla)
+        if past.is_settled:
+            return max(0, (spent or 0) - past.charged)
+        return held.tokens if spent is None else min(spent, held.tokens)
+
+    def _settle(self, rihla: Rihla, held: Reservation, reply: Reply, *, recorded: bool, paid: int) -> None:
         """Charge a rihla for what it says that it used, never more than was reserved; a lost one for what its trace
-        tells, or else for all that was reserved where it may have begun."""
+        tells, or else for all that was reserved where it may have begun. `paid` was charged for this use before."""
         result = reply.result
         used = result.cost_metadata.tokens_used if result else self._spent(rihla) if reply.sent else 0
-        charge = held.tokens if used is None else min(used, held.tokens)
+        charge = held.tokens if used is None else min(max(0, used - paid), held.tokens)
         rihla.charged = self._budget.commit(held, charge)
         told = {
             "rihla": rihla.number,

@@ -1,7 +1,7 @@
 """The investigation: plan → researchers side by side → verified evidence → next steps by worth → answer.
 
 A round asks several researchers at once. What comes next is decided when all of a round are back, so that the order
-in which they come makes no difference, and an investigation that was killed goes on as it would have.
+in which they come makes no difference, and an investigation that was killed, or had to end early, can go on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
 from marchwarden.judge.answering import open_judge
 from marchwarden.ledger import Ledger
-from marchwarden.orchestrator.agenda import LEAST_TOKENS, Valued, least_tokens, shares
+from marchwarden.orchestrator.agenda import LEAST_TOKENS, Valued, least_tokens
 from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
 from marchwarden.orchestrator.journal import Journal
 from marchwarden.orchestrator.merge import Merger, lineage_of
@@ -201,11 +201,12 @@ class Investigation:
                     finished=finished,
                     in_flight=journal.in_flight,
                     seconds_used=journal.seconds_used,
+                    token_budget=self._budget.token_budget,
+                    max_seconds=self._budget.max_seconds,
                     decision="Questions without an answer yet are asked again under the same ids.",
                 )
             )
-            if journal.model_tokens:
-                self._budget.commit(self._budget.reserve("before", journal.model_tokens), journal.model_tokens)
+            self._budget.commit(self._budget.reserve("before", journal.tokens_used), journal.tokens_used)
         if model is not None:
             tokens = self._budget.token_budget
             wording = min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens))
@@ -256,10 +257,8 @@ class Investigation:
         )
         weights = [self._team.named(step.researcher).share for step in first]
         # As much as one more researcher would get is kept for what they point at.
-        left, least = self._budget.tokens_left("rihla"), self._steps.least_tokens
-        kept = int(left * len(first) / (len(first) + 1))
-        given = shares(weights, max(kept, min(left, least)), least) if first else []
-        batch = [(Valued(step, 1.0), tokens) for step, tokens in zip(first, given, strict=True)]
+        steps = [Valued(step, 1.0) for step in first]
+        batch = self._steps.allot(steps, weights, lambda left, count: left * count // (count + 1))
         while batch and self._budget.take_iteration():
             sent, unpaid = await self._dispatcher.send([each for each in batch if each[1]])
             for valued in [*(valued for valued, tokens in batch if not tokens), *unpaid]:

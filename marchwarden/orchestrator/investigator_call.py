@@ -1,8 +1,9 @@
-"""An investigation as one call: its trace is written, and one that was killed goes on from its trace."""
+"""An investigation as one call: its trace is written, and one that was killed or ended early goes on from it."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -10,7 +11,8 @@ from functools import partial
 from marchwarden.agent.recording import recorded_end
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
-from marchwarden.errors import MarchwardenError, leaves
+from marchwarden.errors import ConfigurationError, MarchwardenError, leaves
+from marchwarden.files import is_held
 from marchwarden.orchestrator.dispatch import TellOf
 from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan
 from marchwarden.orchestrator.journal import Journal, fold
@@ -55,11 +57,12 @@ async def run_investigation(
     ending: Ending | None = None,
     continues: str | None = None,
 ) -> ResearchResult:
-    """Answer a question with a team; `resumed`: go on with the trace that is there.
+    """Answer a question with a team; `resumed`: go on with the trace that is there, for so many seconds more.
 
     `tell` hears what each rihla is doing, `watch` gets each event, `started` the investigation itself, which can be
-    interrupted; `ending` says by whom a call was cancelled, `continues` which trace it follows up. Raises
-    ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
+    interrupted; `ending` says by whom a call was cancelled, `continues` which trace it follows up. An investigation
+    that had ended with nothing left to do is only told again. Raises ConfigurationError, TraceError and StorageError,
+    and ResearchFailed for an internal failure.
     """
     journal = Journal()
     writer = TraceWriter(
@@ -72,9 +75,14 @@ async def run_investigation(
     if resumed:
         await asyncio.to_thread(fetch_call, settings, trace_id)
         trace = read_trace(find_trace(settings.traces, trace_id))
+        # Windows knows no such locks, and would have it wait for an hour.
+        if sys.platform != "win32" and is_held(trace.path):
+            raise ConfigurationError(
+                f"the investigation {trace_id[:8]} is still running", hint="Wait for its end, or stop it with Ctrl-C."
+            )
         journal = fold(trace, Store(settings.store_folder))
-        journal.check(request, team.fingerprint)
-        if journal.result is not None:
+        journal.check(request, team.fingerprint, settings.model_id)
+        if journal.is_complete and journal.result is not None:
             return journal.result
     async with publishing(settings, trace_id, partial(tell, 0)):
         with writer:

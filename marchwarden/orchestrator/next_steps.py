@@ -5,7 +5,7 @@ Steps are suggested by results (rihla.py) and ranked by their worth (agenda.py);
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from marchwarden.agent.depths import SOURCES_WANTED
 from marchwarden.contract import GapCategory, ResearchRequest
@@ -31,7 +31,7 @@ class NextSteps:
 
     def __init__(self, request: ResearchRequest, team: Team, around: Surroundings) -> None:
         self._request, self._team = request, team
-        self._budget, self._recorder = around.budget, around.recorder
+        self._budget, self._recorder, self._journal = around.budget, around.recorder, around.journal
         self.least_tokens = LEAST_TOKENS
         """Tokens that a rihla has at least."""
         self.unserved: list[Unserved] = []
@@ -86,16 +86,49 @@ class NextSteps:
             )
             return []
         chosen = worthy[:FOLLOW_UPS_A_ROUND]
-        left = int(self._budget.tokens_left("rihla") * _FOLLOW_UP_SHARE)
-        least = self.least_tokens
-        given = shares([2.0 if each.step.doubles else 1.0 for each in chosen], max(left, least), least)
-        if self._budget.tokens_left("rihla") < least:
+        weights = [2.0 if each.step.doubles else 1.0 for each in chosen]
+        given = [
+            (valued, tokens)
+            for valued, tokens in self.allot(chosen, weights, lambda left, steps: int(left * _FOLLOW_UP_SHARE))
+            if tokens >= self.least_tokens or self._journal.number_of(valued.step)
+        ]
+        if not any(tokens for _, tokens in given):
             for valued in worthy:
                 self.skip(valued.step, "no tokens are left for it", valued.utility)
             self._budget.ran_out("tokens")
             self.stop("tokens", "Too few tokens are left for another researcher.")
             return []
-        return [(valued, tokens) for valued, tokens in zip(chosen, given, strict=True) if tokens >= least]
+        return given
+
+    def allot(
+        self, steps: Sequence[Valued], weights: Sequence[float], part: Callable[[int, int], int]
+    ) -> list[tuple[Valued, int]]:
+        """Return the steps of a round, each with its tokens, 0 for none; `part` says how many of the tokens left so
+        many new steps may have.
+
+        A step that was taken before the investigation was resumed has the tokens that it had then. Where more rounds
+        followed, no other step of this round is taken: there were no tokens for it.
+        """
+        pasts = {
+            at: self._journal.rihlas[number]
+            for at, each in enumerate(steps)
+            if (number := self._journal.number_of(each.step))
+        }
+        tokens: dict[int, int] = {}
+        left = self._budget.tokens_left("rihla")
+        for at, past in pasts.items():
+            had = past.dispatched.tokens
+            # It is asked again with what is left, where that is enough to begin.
+            tokens[at] = had if past.is_over or had <= left else left if left >= LEAST_TOKENS else 0
+            left -= 0 if past.is_over else tokens[at]
+        if pasts and self._journal.goes_on_after([each.step for each in steps]):
+            return [(steps[at], tokens[at]) for at in sorted(pasts)]
+        new = [at for at in range(len(steps)) if at not in pasts]
+        least = self.least_tokens
+        if left >= LEAST_TOKENS and new:
+            given = max(part(left, len(new)), min(left, least))
+            tokens |= dict(zip(new, shares([weights[at] for at in new], given, least), strict=True))
+        return [(each, tokens.get(at, 0)) for at, each in enumerate(steps)]
 
     def skip(self, step: Step, why: str, worth: float | None) -> bool:
         """Record a step that is not taken, once; return whether it was new."""

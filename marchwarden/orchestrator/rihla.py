@@ -95,6 +95,7 @@ INTERRUPTED = "the investigation was interrupted"
 TIME_IS_UP = "the time is up"
 ENDED_BEFORE = "the investigation ended before"
 NOT_ASKED = "it was not asked before the end"
+CUT_OFF = frozenset({INTERRUPTED, TIME_IS_UP, ENDED_BEFORE, NOT_ASKED})
 
 
 @dataclass
@@ -119,7 +120,7 @@ class Rihla:
     @property
     def is_cut_off(self) -> bool:
         """True where it is lost because the investigation ended first: its researcher is not to blame."""
-        return self.lost in (INTERRUPTED, TIME_IS_UP, ENDED_BEFORE, NOT_ASKED)
+        return self.lost in CUT_OFF
 
     @property
     def trace_id(self) -> str:

@@ -4,8 +4,8 @@ The objects that a trace names go first, the trace last: whoever finds a trace t
 a name that says what is in it, or is the one end of its call, so publishing again does nothing.
 
     traces/3f/3f2b8c1e-…/trace.jsonl                 a call that has ended
-    traces/3f/3f2b8c1e-…/trace.jsonl.sig             its signature
     traces/3f/3f2b8c1e-…/part-000000004711-DIGEST    what there is of one that has not, or that ended twice
+    traces/3f/3f2b8c1e-…/trace.jsonl.sig             the signature of either, under its name
     traces/3f/3f2b8c1e-…/check-DIGEST.json           one check of its citations
     objects/ab/….zst                                 pages, texts and programs, as in the content store
 """
@@ -273,15 +273,19 @@ def publish_trace(
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             created += sum(threads.map(create_object, names_in(body)))
+    name, part = f"{folder}/{TRACE}", f"{folder}/{part_name(body)}"
+    has_ended = last_action(body) in ENDINGS
     with suppress(FileNotFoundError):
-        created += create(f"{folder}/{TRACE}.sig", signature_of(trace).read_bytes())
+        signature = signature_of(trace).read_bytes()
+        # A call may have ended before, and gone on: each signature belongs to one of its ends.
+        is_first = has_ended and store.get(name) in (None, body)
+        created += create(f"{name if is_first else part}.sig", signature)
     for check in read_checks(trace):
         checked = json.dumps(check, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
         created += create(f"{folder}/{CHECK}{hashlib.sha256(checked).hexdigest()}.json", checked)
-    if last_action(body) in ENDINGS:
-        name = f"{folder}/{TRACE}"
+    if has_ended:
         if create(name, body):
             return created + 1
         if has_trace or store.get(name) == body:
             return created
-    return created + create(f"{folder}/{part_name(body)}", body)
+    return created + create(part, body)

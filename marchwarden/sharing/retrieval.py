@@ -74,14 +74,16 @@ def fetch_trace(folder: Path, store: ObjectStore, trace_id: str) -> bool:
     found = list(store.list(folder_of(trace_id)))
     names = {each.name.rpartition("/")[2] for each in found}
     # Several are there where a call was killed or went on after its end: a result counts most, then the length.
-    named = [name for name in sorted(names) if name == TRACE or name.startswith(PART)]
-    versions = [body for name in named if (body := _whole(store, trace_id, name))]
+    named = [each for each in sorted(names) if each == TRACE or (each.startswith(PART) and not each.endswith(".sig"))]
+    versions = {name: body for name in named if (body := _whole(store, trace_id, name))}
     if named and not versions:
         raise TraceError(f"the trace {trace_id} is damaged in the store")
-    body = max(versions, key=lambda each: (last_action(each) == "result", len(each)), default=b"")
+    name, body = max(
+        versions.items(), key=lambda each: (last_action(each[1]) == "result", len(each[1])), default=("", b"")
+    )
     if len(body) > len(here) and body.startswith(here):
         _write(path, body)
-        if f"{TRACE}.sig" in names and (signature := store.get(f"{folder_of(trace_id)}/{TRACE}.sig")):
+        if f"{name}.sig" in names and (signature := store.get(f"{folder_of(trace_id)}/{name}.sig")):
             _write(signature_of(path), signature)
         with suppress(OSError):
             # When the store got it, so that lists by age tell the same everywhere.

@@ -110,7 +110,7 @@ class Dispatched(_Event):
     utility: float | None
     """Expected worth, 0–1; None for a first one."""
     attempt: int = 1
-    """2 and more where the investigation was killed while the rihla was out."""
+    """2 and more where the investigation ended while the rihla was out, and was resumed."""
 
 
 class Returned(_Event):
@@ -164,7 +164,7 @@ class Skipped(_Event):
 
 
 class Resumed(_Event):
-    """An investigation that goes on after it was killed."""
+    """An investigation that goes on after it was killed, or had ended before everything was asked."""
 
     action: Literal["resume"] = "resume"
     finished: list[int]
@@ -172,6 +172,10 @@ class Resumed(_Event):
     in_flight: list[int]
     """Numbers of the rihlas that were out; they are asked again under the same ids."""
     seconds_used: float
+    token_budget: int | None = None
+    """Token budget of the whole investigation from here on; None where it is that of the first line."""
+    max_seconds: float | None = None
+    """Seconds for what is asked from here on; None in traces of versions that did not record them."""
 
 
 class Planned(_Event):

@@ -391,13 +391,19 @@ def _page_fault(
     return None
 
 
+def _constraints_of(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the limits of a call: an investigation that was resumed may have been given more tokens."""
+    given = [line["token_budget"] for line in lines if line.get("action") == "resume" and line.get("token_budget")]
+    return {**lines[0]["constraints"], **({"token_budget": given[-1]} if given else {})}
+
+
 def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
     """Return the first part of the recorded evidence that no step of the call accounts for."""
     ledger, request = concluded["state"]["ledger"], concluded["state"]["request"]
     by_action: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         by_action.setdefault(str(line.get("action")), []).append(line)
-    start = lines[0]
+    start = {**lines[0], "constraints": _constraints_of(lines)}
     for name in ("question", "context", "depth", "constraints"):
         if request[name] != start[name]:
             return f"{name} is not what was asked"
@@ -529,7 +535,7 @@ def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: 
     stops = [line["iterations_run"] for line in lines if line.get("action") == "stop"]
     plans = sum(line.get("action") == "plan" for line in lines)
     killed = any(line.get("action") == "killed" for line in lines)
-    budget = first["constraints"]["token_budget"]
+    budget = _constraints_of(lines)["token_budget"]
     counted = min(max((line["tokens_used"] for line in calls), default=0), budget)
     if (
         cost["tokens_used"] > budget

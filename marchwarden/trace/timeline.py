@@ -175,6 +175,12 @@ def _details(event: JsonView) -> tuple[tuple[str, str], ...]:
             return (*_known(known), *_each("note", told.program_notes), ("version", str(event.version)))
         case "plan":
             return (*_each("sub-question", event.aspects), *_each("query", event.queries), *_each("read", event.read))
+        case "resume":
+            # Traces of earlier versions have neither.
+            told = JsonView(**{"token_budget": None, "max_seconds": None, **vars(event)})
+            if told.token_budget is None:
+                return ()
+            return (("limits", f"token_budget {told.token_budget}, max_seconds {told.max_seconds:g}"),)
         case "dispatch":
             return tuple(_known({"context": _one_line(event.context or ""), "call": event.call_id}))
         case "search":

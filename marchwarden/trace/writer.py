@@ -29,7 +29,7 @@ from marchwarden.text.escaping import json_text
 from marchwarden.text.redaction import Redactor
 from marchwarden.trace.events import Event
 from marchwarden.trace.signing import SigningError, sign
-from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL, parse
+from marchwarden.trace.standalone_verifier import ENDINGS, FORMAT, SEAL, parse, signature_of
 
 _log = logging.getLogger(__name__)
 
@@ -133,6 +133,8 @@ class TraceWriter:
                 lines = self.path.read_bytes().split(b"\n")
             except OSError as error:
                 raise StorageError(f"{self.path} can't be read: {error.strerror or error}") from error
+            # It was of the trace as it ended before.
+            signature_of(self.path).unlink(missing_ok=True)
             whole = [line for line in lines if parse(line) is not None]
             self.steps = len(whole)
             self._torn = bool(lines[-1])

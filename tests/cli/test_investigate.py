@@ -1,9 +1,16 @@
-"""`marchwarden investigate`: what is refused before anybody is asked."""
+"""`marchwarden investigate`: what is refused before anybody is asked, and how one that was stopped goes on."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,5 +72,98 @@ def test_a_resumed_investigation_needs_no_source_named_again(
     assert resumed.code == 0, resumed.err
     assert "Tomatoes, peppers and squash" in " ".join(resumed.out.split())
     again = run("investigate", "--resume", trace.stem)
-    assert "It had ended, and this is its result." in again.said
+    assert "It had finished, and this is its result: nothing is left to continue." in again.said
     assert again.out == resumed.out
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
+    ids=["int", "term", "kill"],
+)
+def test_one_that_a_signal_stopped_goes_on_and_asks_no_finished_researcher_again(
+    number: signal.Signals, code: int, run: Run, web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = web / "manifest.jsonl"
+    page = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**page, "delay_s": 30}) + "\n")
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/n.md").write_text("Melons are crops that grow well in the south of Utah, where it is warm.")
+    assert run("index", str(tmp_path / "notes"), "--name", "notes").code == 0
+    command = ["investigate", "Which crops grow well in Utah?", "--source", "snapshot,corpus:notes"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "marchwarden", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not (begun := [each for each in traces(tmp_path) if "return" in actions(each)]):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == code, err
+    (trace,) = begun
+    told = re.search(r"To continue, without asking again whoever has finished: marchwarden (.*)", err.decode())
+    if number == signal.SIGKILL:
+        assert "result" not in actions(trace)
+        go_on = ["investigate", "--resume", trace.stem]
+    else:
+        assert b"Melons" in out
+        assert b"The investigation was interrupted." in err
+        assert told
+        go_on = shlex.split(told[1])
+        assert go_on == ["investigate", "--resume", trace.stem[:8]]
+    manifest.write_text(json.dumps(page) + "\n")
+    ran = run(*go_on)
+    assert ran.code == 0, ran.err
+    assert "Melons" in ran.out
+    assert "Tomatoes" in ran.out
+    asked = [line["researcher"] for line in lines(trace) if line["action"] == "dispatch"]
+    assert sorted(asked) == ["corpus:notes", "snapshot", "snapshot"]
+    assert run("verify", trace.stem).code == 0
+
+
+def traces(folder: Path) -> list[Path]:
+    return list((folder / "traces").glob("*.jsonl"))
+
+
+def lines(trace: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in trace.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+
+def actions(trace: Path) -> list[str]:
+    return [line["action"] for line in lines(trace)]
+
+
+def test_one_that_ran_out_of_tokens_says_with_how_many_it_goes_on(run: Run, web: Path, tmp_path: Path) -> None:
+    """The limits of a trace are all that decides: with as many tokens as before there is nothing to go on with."""
+    team = tmp_path / "my team.json"
+    team.write_text(json.dumps({"mcpServers": {name: {"url": f"http://127.0.0.1:1/{name}"} for name in "ab"}}))
+    first = run("investigate", QUESTION, "--team", str(team), "--budget", "500")
+    assert "The budget of 500 tokens was too small to go on." in first.said
+    (trace,) = traces(tmp_path)
+    told = f"--resume {trace.stem[:8]} --team '{team}' --budget 1000"
+    assert told in first.said
+    same = run("investigate", "--resume", trace.stem, "--team", str(team))
+    assert same.code == 1
+    assert "a budget of 500 tokens is too small to continue" in same.said
+    more = run("investigate", *shlex.split(told))
+    assert "was too small" not in more.said
+    asked = [line["researcher"] for line in lines(trace) if line["action"] == "dispatch"]
+    assert set(asked) == {"a", "b"}
+
+
+def test_only_an_investigation_that_was_begun_can_go_on(run: Run, a_trace: str) -> None:
+    unknown = run("investigate", "--resume", "ffff")
+    assert unknown.code == 1
+    assert "no trace begins with 'ffff'" in unknown.said
+    single = run("investigate", "--resume", a_trace)
+    assert single.code == 1
+    assert f"{a_trace} is not the trace of an investigation" in single.said
+    assert f"marchwarden ask --again {a_trace[:8]}" in single.said
+    deeper = run("investigate", "--resume", a_trace, "--depth", "deep", "--context", "I know it.")
+    assert deeper.code == 2
+    assert "--context and --depth can't go with --resume" in deeper.said

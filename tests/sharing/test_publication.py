@@ -17,6 +17,7 @@ from marchwarden.settings import Settings, load_settings
 from marchwarden.sharing.object_store import ObjectStore
 from marchwarden.sharing.outbox import Outbox
 from marchwarden.sharing.publication import (
+    TRACE,
     folder_of,
     publish_all,
     publish_left,
@@ -30,6 +31,7 @@ from marchwarden.store.check_record import keep_check, read_checks
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Failed, Finished
 from marchwarden.trace.reader import list_traces, read_trace
+from marchwarden.trace.standalone_verifier import signature_of
 from marchwarden.trace.writer import TraceWriter
 from tests.sharing.calls import (
     OBJECTS,
@@ -137,6 +139,27 @@ def test_checks_of_two_machines_come_together(here: Settings, there: Settings) -
 
 
 # Calls that did not end, or ended twice
+
+
+@pytest.mark.parametrize("first", [b"of the first end", None])
+def test_each_end_of_a_call_that_went_on_has_its_own_signature(
+    first: bytes | None, here: Settings, there: Settings
+) -> None:
+    trace = a_call(here.traces)
+    if first is not None:
+        signature_of(trace).write_bytes(first)
+    publish_trace(trace, store_of(here))
+    with TraceWriter(here.traces, trace.stem) as writer:
+        writer.reopen()
+        assert not signature_of(trace).exists()
+        writer.record(Finished(decision="done", result=a_result(trace.stem)))
+    signature_of(trace).write_bytes(b"of the second end")
+    publish_trace(trace, store_of(here))
+    assert publish_trace(trace, store_of(here)) == 0
+    found = find_shared_trace(there.traces, store_of(there), trace.stem)
+    assert found.read_bytes() == trace.read_bytes()
+    assert signature_of(found).read_bytes() == b"of the second end"
+    assert store_of(here).get(f"{folder_of(trace.stem)}/{TRACE}.sig") == first
 
 
 def test_a_killed_call_can_be_read_elsewhere_and_is_replaced_once_it_has_gone_on(
