@@ -35,8 +35,8 @@ echo "What is a persimmon?" | marchwarden ask - --json | jq .confidence
 marchwarden ask "What is a persimmon?" --server http://127.0.0.1:8111/mcp
 marchwarden ask --continue "And who founded it?"
     a follow-up on the latest answer; --continue 3f2a on another one
-marchwarden ask --again 3f2a
-    the question of that call, with its settings: what changed since?
+marchwarden ask --again
+    the latest question, with its settings: what changed since? --again 3f2a asks that of another call
 marchwarden ask --file questions.txt --output answers.jsonl --jobs 4 --resume
     many questions; what is answered already is left out
 marchwarden ask --file questions.txt --output answers.jsonl --cluster dask://10.0.0.5:8786
@@ -55,21 +55,28 @@ _OPTIONS = {
 }
 _STDIN_LIMIT = 100_000
 
-_ID = re.compile(rf"{LATEST}|[0-9a-f]{{4,8}}|[0-9a-f]{{8}}-[0-9a-f-]{{1,27}}", re.IGNORECASE)
+# Calls as options name them that may stand without one. A question follows `--continue`, and may begin with a short
+# word of hexadecimal digits. None follows `--again`.
+_ID = rf"{LATEST}|[0-9a-f]{{4,8}}|[0-9a-f]{{8}}-[0-9a-f-]{{0,27}}"
+_NAMES = {
+    option: re.compile(named, re.IGNORECASE)
+    for option, named in (("--continue", _ID), ("-c", _ID), ("--again", rf"{_ID}|[0-9a-f]{{1,3}}|.+\.jsonl"))
+}
 
 
 class AskCommand(QuestionCommand):
-    """A command whose `--continue` has a value that may be left out."""
+    """A command whose `--continue` and `--again` have a value that may be left out."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, with_latest(args))
 
 
 def with_latest(args: list[str]) -> list[str]:
-    """Return arguments in which a `--continue` without an id has the latest answer's."""
+    """Return arguments in which a `--continue` or `--again` without an id has the latest answer's."""
     return [
-        f"--continue={LATEST}" if each in ("--continue", "-c") and not _ID.fullmatch(following) else each
+        part
         for each, following in zip(args, [*args, ""][1:], strict=True)
+        for part in ([each, LATEST] if each in _NAMES and not _NAMES[each].fullmatch(following) else [each])
     ]
 
 
@@ -120,10 +127,11 @@ def command(
     again: Annotated[
         str | None,
         typer.Option(
-            metavar="TRACE",
+            metavar="[TRACE]",
             autocompletion=complete_trace,
             is_eager=True,  # the question is looked at later, and may be missing then
-            help="Ask the question of an earlier call again, with its settings, and show what has changed.",
+            help="Ask the question of an earlier call again, with its settings, and show what has changed. Default: "
+            "the latest answer's.",
         ),
     ] = None,
     follows: Annotated[
@@ -132,6 +140,7 @@ def command(
             "--continue",
             "-c",
             metavar="[ID]",
+            autocompletion=complete_trace,
             help="Ask a follow-up to an earlier answer, over the same sources. Default: the latest answer.",
         ),
     ] = None,
@@ -228,8 +237,10 @@ def command(
     if again is not None:
         from marchwarden.cli.audit.again import changes_view, earlier_call
 
-        earlier = earlier_call(again, web)
+        earlier = earlier_call(None if again == LATEST else again, web)
         request, overrides = earlier.request, dict(earlier.settings)
+        if not quiet:
+            console.notice(earlier.note)
     else:
         if follows is not None:
             from marchwarden.cli.client.follow_up import follow_up

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marchwarden.cli.client.follow_up import NOTE_CHARS
 from marchwarden.cli.library.stored_traces import named_trace
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ class Earlier:
     version: str
     """Version of Marchwarden that made the call."""
 
+    @property
+    def note(self) -> str:
+        """Sentence on what is asked again, for stderr: the latest call may not be the one that is meant."""
+        from marchwarden.observations import plain_line
+
+        return f"Asking again, as in {self.trace_id[:8]}: {plain_line(self.request.question, NOTE_CHARS)}"
+
     def changes(self, now: ResearchResult) -> list[Difference]:
         """Return what differs in a result of today, ids, times and costs aside."""
         from marchwarden import __version__
@@ -48,10 +56,12 @@ class Earlier:
         }
 
 
-def earlier_call(trace: str, web: Path | None) -> Earlier:
-    """Return the call of a trace, named by the start of its id or by its file; `web` is the folder of a frozen web.
+def earlier_call(trace: str | None, web: Path | None) -> Earlier:
+    """Return the call of a trace, named by the start of its id or by its file, the latest answer's without; `web` is
+    the folder of a frozen web.
 
-    Raises TraceError where it has no result, ConfigurationError where it searched a frozen web that is not at hand.
+    Raises TraceError where there is none, or where it has no result, ConfigurationError where it searched a frozen
+    web that is not at hand.
     """
     from marchwarden.contract import ResearchRequest
     from marchwarden.errors import ConfigurationError, TraceError

@@ -20,7 +20,7 @@ _MOST_TURNS = 6
 # Characters of a context: the contract's limit.
 _CONTEXT_LIMIT = 2000
 # Characters of a question in a note. A guess.
-_NOTE_CHARS = 120
+NOTE_CHARS = 120
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FollowUp:
         """Sentence on what is continued, for stderr: the latest call may not be the one that is meant."""
         from marchwarden.observations import plain_line
 
-        return f"A follow-up to {self.continues[:8]}: {plain_line(self.question, _NOTE_CHARS)}"
+        return f"A follow-up to {self.continues[:8]}: {plain_line(self.question, NOTE_CHARS)}"
 
 
 def follow_up(trace: str, given: str | None) -> FollowUp:

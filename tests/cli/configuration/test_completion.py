@@ -39,7 +39,18 @@ def test_sources_corpora_and_databases_are_offered_one_after_another(offered: ob
 
 def test_calls_are_offered_wherever_one_is_named(offered: object, a_trace: str) -> None:
     assert callable(offered)
-    for command in ("show", "replay", "open", "export", "verify", "rerun", "check", "ask --again", "chat --continue"):
+    for command in (
+        "show",
+        "replay",
+        "open",
+        "export",
+        "verify",
+        "rerun",
+        "check",
+        "ask --again",
+        "ask -c",
+        "chat -c",
+    ):
         assert offered(f"marchwarden {command} {a_trace[:2]}") == [a_trace], command
     assert offered("marchwarden show zz") == []
 
