@@ -74,6 +74,9 @@ class Stage(Generic[Given, Output]):
     """Instructions in the fewest words, for prompts in their short form; None for the signature's own."""
     shorten: Callable[[Given], Given | None] = lambda given: None
     """Returns the input with less for the model to be shown; None where there is no less."""
+    least_answer: int | None = None
+    """Tokens of the shortest answer that is of use where the model is shown no more than the least; None for those of
+    any short prompt."""
     time_share: float | None = None
     """Share, 0–1, that the model may take of the time which is left where the stage is run; None for all of it."""
 
@@ -361,6 +364,8 @@ class StageRunner:
         self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, form: PromptForm
     ) -> Output:
         floor = min(_SHORT_ANSWER_TOKENS, stage.max_tokens // 4) if form.is_short else None
+        if form.is_short and form.is_last:
+            floor = stage.least_answer or floor
         prediction = await model.predict(
             stage.name,
             predictor,

@@ -19,6 +19,7 @@ from marchwarden.agent.recording import CallContext
 from marchwarden.budget import Budget
 from marchwarden.contract import ResearchRequest, markers_of
 from marchwarden.lm import Model
+from marchwarden.lm.counting import estimate_tokens
 from marchwarden.lm.prompt import prompt_texts
 from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.orchestrator.agenda import least_tokens
@@ -474,6 +475,30 @@ async def test_what_is_kept_for_the_answer_pays_for_it_however_much_there_is_to_
     done = await run(good, pages=pages, count=count, token_budget=budget)
     assert "synthesize" in {call.stage for call in done.events("model_call")}
     assert done.result.cost_metadata.tokens_used <= budget
+
+
+async def test_whatever_the_plan_has_left_the_model_is_asked_for_the_answer() -> None:
+    """With a service that counts no prompt, and a token for three to four characters of it."""
+    year = "The Halden Bridge, which crosses the river Tista in the north of the valley, was built in 1931"
+    pages = {
+        f"https://n{number}.halden.org/": article("Halden Bridge", f"{year}, {'as the records of the town say, ' * 11}in brick.")
+        for number in range(4)
+    }  # fmt: skip
+
+    def script(request: Any) -> Reply:
+        text, asked = good(request), sum(map(len, prompt_texts(request)))
+        usage = lm15.Usage(input_tokens=int(asked / 3.4) + 12, output_tokens=int(len(text) / 3.4) + 1)
+        return Reply(text, usage=usage)
+
+    planned = set()
+    for budget in (620, 640, 720):
+        done = await run(
+            script, pages=pages, count=lambda request: estimate_tokens(request, "m"), token_budget=budget
+        )
+        stages = {call.stage for call in done.events("model_call")}
+        assert "synthesize" in stages, budget
+        planned.add("plan" in stages)
+    assert planned == {True, False}, planned
 
 
 async def test_a_marker_to_an_excerpt_that_says_something_else_is_dropped_and_a_disagreement_keeps_both() -> None:
