@@ -61,7 +61,7 @@ _USUAL_TERMS, _K1, _B = 30, 1.2, 0.75
 # Share of a window's score that a part of it has at least where the rest adds nothing. A guess.
 _AS_GOOD = 0.995
 # Windows of a page for which all features are computed: those that share most of the aspect's words. A guess.
-_FULLY_SCORED = 70
+_FULLY_SCORED = 40
 # Passages before and after a window that may name what it is about. A guess.
 _BEFORE, _AFTER = 3, 2
 # Cosine similarity above the median of a table's rows from which on one stands out. Of 10 questions to 12 rows it
@@ -321,13 +321,12 @@ class Relevance:
         )
 
     def likely(self, aspect: Aspect) -> list[Window]:
-        """Return the windows to choose from: those that were judged and compared in meaning, or else those compared in
-        meaning, or else those that share most words."""
+        """Return the windows to choose from: those that were judged, or else those compared in meaning, or else those
+        that share most words."""
         page, asked = self.page, self._asked[aspect.number]
         windows = page.windows if asks_for_works(aspect.text) else page.windows_of_text
         if (judged := self._judged.get(aspect.number)) is not None:
-            known = [each for each in windows if (each.start, each.end) in judged]
-            return [each for each in known if self._cosine(each, aspect) is not None]
+            return [each for each in windows if (each.start, each.end) in judged]
         if self._alike is not None:
             return [each for each in windows if self._cosine(each, aspect) is not None]
         shares = []
@@ -339,18 +338,6 @@ class Relevance:
                 share = asked.bm25(words) + asked.share(own) + asked.share(around) / 2
                 shares.append((share, window))
         return [window for _, window in sorted(shares, key=lambda each: -each[0])[:_FULLY_SCORED]]
-
-    def by_words_and_judge(
-        self, aspect: Aspect, odds: Mapping[tuple[int, int], float]
-    ) -> list[tuple[float, Window]]:
-        """Return the windows of which the judge told these log-odds, each with its score by words and the judge."""
-        by_words = self._parameters.relevance.ranking_by_words
-        scored = []
-        for window in self.page.windows:
-            if (told := odds.get((window.start, window.end))) is not None:
-                words = _log_odds(self.features(window, aspect), by_words)
-                scored.append((_JUDGED_TO_COMPARE * told + _WORDS_TO_COMPARE * words, window))
-        return scored
 
     def is_judged(self, aspect: Aspect) -> bool:
         return aspect.number in self._judged
@@ -416,12 +403,9 @@ class Relevance:
 
 
 def probability(features: Features, weights: RelevanceWeights | JudgedWeights) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, _log_odds(features, weights)))))
-
-
-def _log_odds(features: Features, weights: RelevanceWeights | JudgedWeights) -> float:
     named = weights.__dict__
-    return weights.bias + sum(named[name] * value for name, value in features.items() if name in named)
+    odds = weights.bias + sum(named[name] * value for name, value in features.items() if name in named)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def _share(
@@ -562,34 +546,23 @@ EMBEDDED, WINDOWS_OF_PAGE = 24, 6
 EMBEDDED_OF_FOREIGN_PAGE = 24
 
 
-def likeness(
-    embedder: Embedder,
-    pages: Sequence[Relevance],
-    aspects: Sequence[Aspect],
-    judged: Sequence[Judged] | None = None,
-) -> list[Alike]:
+def likeness(embedder: Embedder, pages: Sequence[Relevance], aspects: Sequence[Aspect]) -> list[Alike]:
     """Return the similarities of the aspects and each page's likeliest passages, in the order of the pages.
 
-    `judged` is what the judge says of windows of these pages, where it was asked: the likeliest of those are compared.
     Blocks, for about 30 ms a passage that is new.
     """
     # For each place in what is embedded: the page, the aspect's row, and the passage.
     wanted: list[tuple[int, int, Passage]] = []
     for row, aspect in enumerate(aspects):
         ranked: list[tuple[float, int, Window]] = []
-        told: list[tuple[float, int, Window]] = []
         for place, relevance in enumerate(pages):
             if aspect.number in relevance.foreign:
                 wanted += [(place, row, each) for each in relevance.page.passages[:EMBEDDED_OF_FOREIGN_PAGE]]
-            elif judged and (odds := judged[place].get(aspect.number)) is not None:
-                told += [(score, place, window) for score, window in relevance.by_words_and_judge(aspect, odds)]
             else:
                 ranked += [(score, place, window) for score, window in relevance.candidates(aspect, WINDOWS_OF_PAGE)]
         ranked.sort(key=lambda each: -each[0])
         likely = [(place, row, passage) for _, place, window in ranked for passage in window.passages]
         wanted += likely[:EMBEDDED]
-        told.sort(key=lambda each: -each[0])
-        wanted += [(place, row, passage) for _, place, window in told[:COMPARED] for passage in window.passages]
     similar = embedder.likeness([aspect.text for aspect in aspects], [passage.text for _, _, passage in wanted])
     found: list[dict[tuple[int, int], float]] = [{} for _ in pages]
     for column, (place, row, passage) in enumerate(wanted):
@@ -599,12 +572,9 @@ def likeness(
 
 # Language that the judge reads.
 JUDGED_LANGUAGE = "en"
-# Windows that are judged for each aspect in one turn, those that rank best by words, and of these the likeliest, which
-# are compared in meaning besides. More find little more (evals/reports/passages.md). Judging one takes about 12 ms of a
-# core.
-JUDGED, COMPARED = 24, 8
-# Weights of the judge's log-odds and of those by words in the choice of what is compared, fitted with `by_judge`.
-_JUDGED_TO_COMPARE, _WORDS_TO_COMPARE = 0.367, 0.544
+# Windows that are judged for each aspect in one turn, at most: usually five to eleven, since only those that were
+# compared in meaning are. Judging one takes about 12 ms of a core. A guess.
+JUDGED = 16
 
 
 def judge_windows(judge: AnswerJudge, pages: Sequence[Relevance], aspects: Sequence[Aspect]) -> list[Judged]:
@@ -640,12 +610,13 @@ def judge_windows(judge: AnswerJudge, pages: Sequence[Relevance], aspects: Seque
 def read_closely(
     pages: Sequence[Relevance], aspects: Sequence[Aspect], embedder: Embedder, judge: AnswerJudge | None
 ) -> list[Relevance]:
-    """Return the relevance of the pages by what the judge says of the windows that rank best by words, and by the
-    similarity in meaning of the likeliest. Blocks.
+    """Return the relevance of the pages by meaning, and by what the judge says of the windows likeliest by it.
+
+    Blocks.
     """
-    judged = judge_windows(judge, pages, aspects) if judge else None
-    alike = likeness(embedder, pages, aspects, judged)
-    return [
-        page.to(aspects, known, judged[place] if judged else None)
-        for place, (page, known) in enumerate(zip(pages, alike, strict=True))
-    ]
+    alike = likeness(embedder, pages, aspects)
+    compared = [page.to(aspects, known) for page, known in zip(pages, alike, strict=True)]
+    if judge is None:
+        return compared
+    judged = judge_windows(judge, compared, aspects)
+    return [page.to(aspects, *known) for page, known in zip(pages, zip(alike, judged, strict=True), strict=True)]
