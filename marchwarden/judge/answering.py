@@ -10,6 +10,7 @@ depends on nothing but its own two texts.
 
 from __future__ import annotations
 
+import os
 import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -86,8 +87,16 @@ def _session() -> InferenceSession:
         return _loaded()
 
 
+def load() -> None:
+    """Load the model for all judges of this process, and of those that are forked from it."""
+    _vocabulary()
+
+
 @cache
 def _loaded() -> InferenceSession:
+    # Since 1.29 it reports to its maker on every system, and keeps what it has not sent in ~/.cache. Nothing of that
+    # is begun where this is set before it is imported.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
