@@ -1,11 +1,12 @@
 """Many calls at once over HTTP, without a model: how many are answered, how fast, and what the server itself costs.
 
-    python evals/benchmarks/server_load.py [--calls 1000] [--seconds 0.05] [--running 4] [--queue 40] [--retry]
+    python evals/benchmarks/server_load.py [--calls 1000] [--seconds 0.05 | --frozen] [--running 4] [--queue 40]
+        [--retry]
 
-Starts `marchwarden serve` as a process of its own, with workers that answer after --seconds. Each client opens a
-session, calls once, and reads its answer; with --retry one that is refused asks again after the time that it is told.
-Prints the outcomes, p50 and p99 of the answered and of the refused, the greatest memory and number of processes, and
-the CPU time of the server's own process for a call.
+Starts `marchwarden serve` as a process of its own, with workers that answer after --seconds, or that research the
+frozen web. Each client opens a session, calls once, and reads its answer; with --retry one that is refused asks again
+after the time that it is told. Prints the outcomes, p50 and p99 of the answered and of the refused, the greatest
+memory and number of processes, a worker's share of memory, and the CPU time of the server's own process for a call.
 What one request of each kind costs it: server_share.py.
 """
 
@@ -33,7 +34,7 @@ SERVER = """
 import sys
 from marchwarden.server.transports import serve
 from marchwarden.settings import Settings
-serve(Settings(), transport="http", port=0, research="evals.benchmarks.server_load:research",
+serve(Settings(), transport="http", port=0, research=sys.argv[1],
       announce=lambda url: print(url, file=sys.stderr, flush=True))
 """
 ACCEPT = {"accept": "application/json, text/event-stream"}
@@ -59,6 +60,8 @@ class Seen:
     refused: list[float] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
     memory_mb: float = 0.0
+    share_mb: dict[int, float] = field(default_factory=dict)
+    """Greatest share of memory of each process but the server's own, by its id."""
     processes: int = 0
 
 
@@ -66,6 +69,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=0.05)
+    parser.add_argument("--frozen", action="store_true")
+    parser.add_argument("--question", default="What are ideal crops for a garden in Utah?", help="with --frozen")
     parser.add_argument("--running", type=int, default=4)
     parser.add_argument("--queue", type=int, default=40)
     parser.add_argument("--retry", action="store_true")
@@ -79,11 +84,15 @@ def under_load(given: argparse.Namespace) -> None:
         "MARCHWARDEN_SERVER_CALLS": str(given.running),
         "MARCHWARDEN_SERVER_QUEUE": str(given.queue),
         "MARCHWARDEN_SERVER_CONNECTIONS": "5000",
+        "MARCHWARDEN_SOURCE": "snapshot",
+        "MARCHWARDEN_MODEL": "extractive",
         "MARCHWARDEN_PROGRAM": "none",
     }
+    research = "marchwarden.agent.research:research" if given.frozen else "evals.benchmarks.server_load:research"
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **variables, "MARCHWARDEN_TRACE_DIR": folder}
-        with subprocess.Popen([sys.executable, "-c", SERVER], stderr=subprocess.PIPE, env=environment) as server:
+        command = [sys.executable, "-c", SERVER, research]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) as server:
             try:
                 assert server.stderr
                 port = urlsplit(server.stderr.readline().decode().strip()).port or 0
@@ -119,28 +128,31 @@ async def post(port: int, body: object, headers: dict[str, str]) -> Answer:
 
 
 async def measure(port: int, pid: int, given: argparse.Namespace) -> None:
-    await one_call(port, given.seconds, Seen(), retry=True)  # what is imported once is not counted
+    question = given.question if given.frozen else f"sleep {given.seconds}"
+    await one_call(port, question, Seen(), retry=True)  # what is imported once is not counted
     seen = Seen()
     watching = asyncio.create_task(watch(pid, seen))
     cpu, began = cpu_seconds(pid), time.perf_counter()
-    await asyncio.gather(*(one_call(port, given.seconds, seen, retry=given.retry) for _ in range(given.calls)))
+    await asyncio.gather(*(one_call(port, question, seen, retry=given.retry) for _ in range(given.calls)))
     took, used = time.perf_counter() - began, cpu_seconds(pid) - cpu
     watching.cancel()
-    print(f"{given.calls} calls at once, {given.running} run, {given.queue} wait, {given.seconds:g} s each")
+    each = given.question if given.frozen else f"{given.seconds:g} s each"
+    print(f"{given.calls} calls at once, {given.running} run, {given.queue} wait, {each}")
     print(
         f"answered {len(seen.answered)} in {took:.1f} s ({len(seen.answered) / took:.1f}/s): {spread(seen.answered)}"
     )
     print(f"refused {len(seen.refused)}: {spread(seen.refused)}; failures: {dict(seen.failures) or 'none'}")
     print(f"memory {seen.memory_mb:.0f} MB in {seen.processes} processes at most")
+    print(f"share of a worker: {statistics.median(seen.share_mb.values()):.0f} MB (median of their greatest)")
     print(f"CPU of the server's own process: {1000 * used / given.calls:.1f} ms a call, of all kinds")
 
 
-async def one_call(port: int, seconds: float, seen: Seen, *, retry: bool) -> None:
+async def one_call(port: int, question: str, seen: Seen, *, retry: bool) -> None:
     began = time.perf_counter()
     try:
         session = await initialize(port)
         while True:
-            answer = await post(port, call(seconds), session)
+            answer = await post(port, call(question), session)
             if answer.status != httpx.codes.SERVICE_UNAVAILABLE:
                 break
             if not retry:
@@ -168,16 +180,19 @@ async def initialize(port: int) -> dict[str, str]:
     return {"mcp-session-id": answer.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
 
 
-def call(seconds: float) -> dict[str, object]:
-    arguments = {"question": f"sleep {seconds}"}
+def call(question: str) -> dict[str, object]:
+    arguments = {"question": question}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "research", "arguments": arguments}}
 
 
 async def watch(pid: int, seen: Seen) -> None:
     while True:
-        family = [pid, *descendants(pid)]
-        seen.processes = max(seen.processes, len(family))
-        seen.memory_mb = max(seen.memory_mb, sum(map(proportional_mb, family)))
+        shares = {each: proportional_mb(each) for each in (pid, *descendants(pid))}
+        seen.processes = max(seen.processes, len(shares))
+        seen.memory_mb = max(seen.memory_mb, sum(shares.values()))
+        del shares[pid]
+        for each, share in shares.items():
+            seen.share_mb[each] = max(share, seen.share_mb.get(each, 0.0))
         await asyncio.sleep(0.5)
 
 

@@ -25,11 +25,11 @@ import httpx
 from evals.benchmarks.server_load import ACCEPT, ROOT, cpu_seconds, proportional_mb
 
 SERVER = """
-import cProfile, pathlib, sys
+import cProfile, sys, time
 from marchwarden.server.transports import serve
 from marchwarden.settings import Settings
 transport, research, profile = sys.argv[1:]
-profiler = cProfile.Profile() if profile else None
+profiler = cProfile.Profile(time.thread_time) if profile else None
 def announce(url):
     print(url, file=sys.stderr, flush=True)
     if profiler:

@@ -1,8 +1,8 @@
 """Places for the calls that a server runs at once, a short queue for them, and a refusal at once beyond it.
 
-A call is a process of some 100 MB. Without a limit, 400 calls at once are as many processes, none of which
-gets anywhere. A call that waits has not begun, and its own time does not run. It hears at which place it waits, and
-gives that up when its caller is gone. A limiter of anyio would do for the places, but tells nobody's position.
+A call is a process with 40 to 100 MB of its own. Without a limit, 400 calls at once are as many processes, none of
+which gets anywhere. A call that waits has not begun, and its own time does not run. It hears at which place it waits,
+and gives that up when its caller is gone. A limiter of anyio would do for the places, but tells nobody's position.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from marchwarden.errors import CallerGone, Refused, ServerBusy, ServerStopping
 from marchwarden.settings import Settings
 from marchwarden.trace.events import WasCancelled
 
-# Memory of one call in MB, with its share of the server's: evals/benchmarks/server_load.py.
+# Memory of one call in MB, with its share of what all have: up to 137 over the frozen web with 4 at once, and less
+# with more (evals/reports/server.md). The rest is a guess.
 CALL_MB = 150
 # Seconds that a call takes, before any has ended; then it is the mean of the last ones. A guess.
 _FIRST_S = 10.0
