@@ -1,9 +1,10 @@
 """Detection of prompt injections: passages of a page that give orders to a language model. They are no evidence.
 
-Such an order is recognised by its words, in 19 languages and under the usual disguises. The rest of its block is
-left out as well, since such a block often ends in a plain false statement; of a table, only its row. So is a request
-for something that the page is not about (off_topic.py), with the text after it. Titles are checked too. Texts about
-such orders, and orders to people (recipes, manuals, exams), are not injections.
+Such an order is recognised by its words, in 19 languages and under the usual disguises. The text beside it in its
+block is left out as well, since such a block often ends in a plain false statement: of a list the nearest items, of a
+table or a list of changes nothing. So is a request for something that the page is not about (off_topic.py), with the
+text after it. Titles are checked too. Texts about such orders, and orders to people (recipes, manuals, exams), are
+no injections.
 
 Own code beside classifiers such as Prompt Guard: each is a further model to install and to run over every page.
 evals/reading/injections.py measures ours.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,10 +37,16 @@ from marchwarden.injection.phrases import (
 )
 from marchwarden.observations import Page, Passage, SearchHit, is_database
 from marchwarden.reading.files.kinds import TABLES
+from marchwarden.reading.text_blocks import CELL_GAP
 
 # evals/reading/injections.py measures the effect of these numbers on attacks and on ordinary pages.
 # Characters of a block, before and after an order, that are left out with it.
 SPREAD_CHARS = 600
+# Paragraphs of a block that are left out with an order in it; further items of a list are others.
+MAX_BEFORE = 3
+MAX_AFTER = 8
+# Paragraphs between a weak sign and the order that makes it count.
+MAX_FAR = 40
 # Words between two weak signs that count together.
 MAX_WORDS_BETWEEN = 60
 # Paragraphs without a sign between two that are part of one role to play.
@@ -47,6 +55,8 @@ MAX_ENCLOSED = 2
 MIN_REPORT_WORDS = 5
 # Characters of a line that may be wrapped.
 _MIN_WRAPPED_CHARS = 50
+# Characters of lines, each with a passage of its own, that may be one wrapped text; longer, they are a list.
+MAX_JOINED_CHARS = 1500
 # Characters of a text that sets out what the machine is to forget and to be: more of the order comes after it.
 _MIN_TALE_CHARS = 300
 # Characters of an order that only announces itself.
@@ -116,24 +126,26 @@ def _spans(text: str, begun: frozenset[int] = frozenset(), are_rows: bool = Fals
     orders = _find_orders(paragraphs, requests.keys(), are_rows)
     reached = set(orders)
     for place in orders:
-        one = paragraphs[place]
-        # Paragraphs near an order in the same block are left out with it.
-        for step in (-1, 1):
-            other = place + step
-            while 0 <= other < len(paragraphs) and paragraphs[other].block == one.block:
-                if max(paragraphs[other].start - one.end, one.start - paragraphs[other].end) > SPREAD_CHARS:
-                    break
+        for other in range(max(0, place - MAX_BEFORE), min(len(paragraphs), place + MAX_AFTER + 1)):
+            if _is_reached(paragraphs[place], paragraphs[other]):
                 reached.add(other)
-                other += step
     spans = [(paragraphs[place].start, paragraphs[place].end) for place in reached]
     for place, (start, end) in requests.items():
         spans.append((paragraphs[place].start + start, paragraphs[place].start + end))
     return tuple(sorted(spans))
 
 
+def _is_reached(order: _Paragraph, other: _Paragraph) -> bool:
+    """Return whether a paragraph near an order is left out with it."""
+    gap = max(other.start - order.end, order.start - other.end)
+    return order.goes_with(other) and gap <= SPREAD_CHARS
+
+
 # Paragraphs
 
 _LINE_END = re.compile(r"\n+")
+# An item of a list of changes ends with the number of its issue.
+_ISSUE_END = re.compile(r"#\d+\W*$")
 _OPEN_END = re.compile(r"[\w,;–-]$")
 
 
@@ -145,11 +157,21 @@ class _Paragraph:
     """Number of the block; paragraphs of one block have no blank line between them."""
     text: str
 
+    @property
+    def is_record(self) -> bool:
+        """True for a row of a table and an item of a list of changes, with which no other goes on."""
+        return CELL_GAP in self.text or bool(_ISSUE_END.search(self.text))
+
+    def goes_with(self, other: _Paragraph) -> bool:
+        """Return whether the two belong together: in one block, but not as two records."""
+        return self.block == other.block and not (self.is_record and other.is_record)
+
 
 def _paragraphs(text: str, begun: frozenset[int] = frozenset()) -> list[_Paragraph]:
     """Split the text at line ends; a line that is wrapped goes on in the next one.
 
-    Where a passage begins with a line in small letters, the line is an item of a list, and no wrapped one.
+    A line with which a passage begins may be an item of a list: it is where it is in small letters or an order by
+    itself, and after a line that ends in the number of an issue or more lines than a wrapped text has.
     """
     found: list[_Paragraph] = []
     start, block = 0, 0
@@ -157,9 +179,16 @@ def _paragraphs(text: str, begun: frozenset[int] = frozenset()) -> list[_Paragra
         end = gap.start()
         if len(gap[0]) == 1:
             line = text[max(start, text.rfind("\n", 0, end) + 1) : end]
+            next_end = max(text.find("\n", end + 1), 0) or len(text)
             goes_on = text[end + 1 : end + 2].islower()
-            is_item = goes_on and end + 1 in begun
-            if not is_item and (goes_on or (len(line) >= _MIN_WRAPPED_CHARS and _OPEN_END.search(line))):
+            is_wrapped = goes_on or (len(line) >= _MIN_WRAPPED_CHARS and _OPEN_END.search(line))
+            is_item = end + 1 in begun and (
+                goes_on
+                or end - start > MAX_JOINED_CHARS
+                or _ISSUE_END.search(line)
+                or (is_wrapped and _read_signals(text[end + 1 : next_end]).orders)
+            )
+            if is_wrapped and not is_item:
                 continue
         found.append(_Paragraph(start, end, block, text[start:end]))
         start = gap.end()
@@ -197,12 +226,33 @@ def _find_orders(paragraphs: Sequence[_Paragraph], off_topic: Set[int], are_rows
         in_one_block = paragraphs[place].block == paragraphs[place + 1].block
         if in_one_block and one and next_one and _are_enough(one | next_one):
             found |= {place, place + 1}
-    # One order makes weak signs elsewhere on the page count.
-    if found:
-        found |= {place for place, each in enumerate(signals) if each.hints - ROLE_KINDS}
+    found |= _find_related(paragraphs, signals)
     found |= _find_role_play(signals)
-    announced = {place + 1 for place in found if _is_announcement(paragraphs[place].text, kinds[place])}
-    return {place for place in found | announced if place < len(paragraphs)}
+    announced = {
+        place + 1
+        for place in found
+        if place + 1 < len(paragraphs)
+        and not (paragraphs[place].is_record and paragraphs[place + 1].is_record)
+        and _is_announcement(paragraphs[place].text, kinds[place])
+    }
+    return found | announced
+
+
+def _find_related(paragraphs: Sequence[_Paragraph], signals: Sequence[_Signals]) -> set[int]:
+    """Return the places of weak signs that an order near them makes count: one of another kind, or in their block.
+
+    A request off the topic is no such order: in a list of thousands of changes there are always some.
+    """
+    ordered = [place for place, each in enumerate(signals) if each.orders]
+    return {
+        place
+        for place, each in enumerate(signals)
+        if (hints := each.hints - ROLE_KINDS)
+        and any(
+            paragraphs[place].goes_with(paragraphs[other]) or len(hints | signals[other].orders) > 1
+            for other in ordered[bisect_left(ordered, place - MAX_FAR) : bisect_right(ordered, place + MAX_FAR)]
+        )
+    }
 
 
 # Kinds of orders that do not say themselves what is to be believed.
@@ -273,7 +323,7 @@ def _read_signals(text: str) -> _Signals:
             if not is_order and not _REPORTING.isdisjoint(codes):
                 signals = _Signals()
     if not signals.orders:
-        in_cells = [folded(_IN_CELL.sub(". ", text))] if " | " in text else []
+        in_cells = [folded(_IN_CELL.sub(". ", text))] if CELL_GAP in text else []
         if beneath := _all_orders([*in_cells, *undisguised(text, plain)]):
             return replace(signals, orders=beneath)
     return signals
