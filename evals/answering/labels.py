@@ -1,6 +1,6 @@
 """The questions of questions.jsonl with their pages: written out for `marchwarden eval`, or as rows to fit to.
 
-    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev [--aeb FOLDER] [--trafilatura CHECKOUT] [--part held]
+    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --aeb FOLDER --trafilatura CHECKOUT [--part held]
 
 writes for each set of pages a frozen web, OUT/SET/web, and OUT/SET/questions.jsonl, so that
 
@@ -12,8 +12,8 @@ scores a run on them. The pages are not part of this project:
     aeb          scrapinghub/article-extraction-benchmark (MIT): ground-truth.json and html/
     trafilatura  adbar/trafilatura e90b0ef: tests/evaldata.json, tests/eval and tests/cache
 
-A label holds places in the main text of a page in place of its words: the annotators' text, or in the last set, which has
-none, what trafilatura 2.3.1 extracts.
+A label holds places in the main text of a page in place of its words: the annotators' text, or in the last set, which
+has none, what trafilatura 2.3.1 extracts.
 """
 
 from __future__ import annotations

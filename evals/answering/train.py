@@ -7,8 +7,8 @@ First on public sets (public_groups.py), then twice on the questions of question
 real pages. It takes an hour and a half of two cores. The weights beside it (`relevance.by_judge`) are fitted to the
 questions of the part `weights`, which the encoder has not seen:
 
-    python evals/answering/labels.py data/extract-wcxb/dev OUT --part weights
-    python evals/fit_relevance.py --fit OUT/questions.jsonl,OUT/web --judge …
+    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --part weights
+    python evals/fit_relevance.py --fit OUT/wcxb/questions.jsonl,OUT/wcxb/web --judge …
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 import anyio
 from encoder import MOST, TOKENS, Group, read_weights, train
 from export import write
-from labels import labelled, write_web
+from labels import labelled, pages_of, write_web
 from public_groups import public_groups
 from tokenizers import Tokenizer
 
@@ -47,11 +47,12 @@ _QUESTION = 48
 
 async def rows_of_part(pages: Path, part: str, most: int | None) -> list[Row]:
     """Return the windows of a part's questions, or so many of them, that are compared by words and by meaning."""
+    known = pages_of("wcxb", pages)
     with TemporaryDirectory() as folder:
-        write_web(pages, Path(folder))
+        write_web(known, Path(folder))
         settings = load_settings(source="snapshot", web=Path(folder))
         tools = open_tools(settings)
-        questions = [Question.model_validate(each.record) for each in labelled(pages, part)][:most]
+        questions = [Question.model_validate(each.record) for each in labelled(known, "wcxb", part)][:most]
         rows = await rows_of(questions, tools.search, tools.fetcher, open_embedder(settings))
         await tools.aclose()
     return [row for row in rows if "likeness" in row.features]

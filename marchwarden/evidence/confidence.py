@@ -9,11 +9,12 @@
               0.20 · 0.50 · 0.71 · 0.92 for 0.1 · 0.25 · 0.4 · 0.7
     aspects   times 0.4 + 0.6 × the share of aspects answered
 
-These numbers are the defaults (programs/parameters.py); a program may have others. The fit of the evidence tells most:
-its curve is fitted to answers over real pages (evals/reports/confidence.md). The other numbers are guesses. Where the model has a calibration, an answer with a citation gets the share of
-right answers among those with its score, within the same upper bounds. A model's own estimate that the answer is
-right (stages/score_confidence.py) lowers the confidence to the middle of both, in log-odds. It raises it only where
-the calibration was fitted with such estimates.
+These numbers are the defaults (programs/parameters.py); a program may have others. The fit of the evidence tells
+most: its curve is fitted to answers over real pages (evals/reports/confidence.md). The other numbers are guesses.
+Where the model has a calibration, an answer with a citation gets the share of right answers among those with its
+score, within the same upper bounds. A model's own estimate that the answer is right (stages/score_confidence.py)
+lowers the confidence to the middle of both, in log-odds. It raises it only where the calibration was fitted with such
+estimates.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ from marchwarden.contract import ConfidenceFactors, Recency, SourceAuthority
 from marchwarden.ledger import Excerpt, Ledger, Source
 from marchwarden.observations import Standing, Work
 from marchwarden.programs import Calibration, log_odds
-from marchwarden.programs.parameters import DEFAULT, Parameters
-from marchwarden.programs.parameters import Confidence as RubricNumbers
+from marchwarden.programs.parameters import DEFAULT, Confidence, Parameters
 from marchwarden.text.works import carries_works, is_repository
 
 # Upper bounds of the confidence that the contract promises. No compile may change them.
@@ -200,6 +200,6 @@ def score_of(
     return round(max(0.0, score), 2)
 
 
-def _chance_of_fit(fit: float, rubric: RubricNumbers) -> float:
+def _chance_of_fit(fit: float, rubric: Confidence) -> float:
     """Return the factor on the score, 0–1, for evidence that fits the question so well, 0–1."""
     return 1 / (1 + math.exp(-rubric.fit_slope * (log_odds(fit) - log_odds(rubric.fit_half))))

@@ -354,9 +354,9 @@ class Confidence(_Group):
     exhausted: Share = 0.15
     """Taken off where a limit cut the research short."""
     fit_half: Share = 0.25
-    """Fit of the evidence to the question for which the score is halved."""
+    """Fit of the evidence to the question with which the factor on the score is a half."""
     fit_slope: float = Field(1.27, ge=0, le=5)
-    """Slope of the factor on the score in the log-odds of the fit. Fitted, with the half, to 345 answers over real pages."""
+    """Slope of that factor in the log-odds of the fit. Both are fitted to 345 answers over real pages."""
     answered_floor: Share = 0.4
     """Factor on the score where no aspect is answered."""
 

@@ -81,7 +81,9 @@ def test_evidence_that_hardly_fits_gives_next_to_no_confidence_and_a_single_sour
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 6))
 def test_better_evidence_and_more_sources_never_lower_a_confidence(one: float, other: float, sources: int) -> None:
-    assert of_fit(min(one, other), sources) <= of_fit(max(one, other), sources) <= of_fit(max(one, other), sources + 1)
+    assert (
+        of_fit(min(one, other), sources) <= of_fit(max(one, other), sources) <= of_fit(max(one, other), sources + 1)
+    )
 
 
 # Calibrated
