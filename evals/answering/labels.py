@@ -1,6 +1,6 @@
 """The questions of questions.jsonl with their pages: written out for `marchwarden eval`, or as rows to fit to.
 
-    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --aeb FOLDER --trafilatura CHECKOUT [--part held]
+    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --aeb FOLDER --trafilatura FOLDER [--part held]
 
 writes for each set of pages a frozen web, OUT/SET/web, and OUT/SET/questions.jsonl, so that
 
