@@ -64,6 +64,8 @@ def make_private_folder(folder: Path) -> None:
 
     A folder that already exists keeps its permissions: they may be meant.
     """
+    if folder.is_dir():
+        return
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)

@@ -25,7 +25,7 @@ from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
 from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
 from marchwarden.server.admission import Ending, Presence
 from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
-from marchwarden.server.capabilities.progress import NEWS_S, News
+from marchwarden.server.capabilities.progress import News
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
 from marchwarden.server.http.allowances import tokens_in
@@ -224,7 +224,7 @@ class _Call:
 
     async def _run(self) -> ResearchResult:
         # It goes to the client by a task of its own, while the call runs.
-        news = News(self._send_news, NEWS_S if self._exchange else 0.0)
+        news = News(self._send_news)
         failure: MarchwardenError | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(news.relay)

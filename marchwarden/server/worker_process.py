@@ -66,7 +66,7 @@ class Frame:
     body: bytes
 
     def json(self) -> Any:
-        return json.loads(self.body)
+        return json.loads(self.body.decode())
 
 
 class FrameError(Exception):

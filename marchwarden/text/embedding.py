@@ -37,6 +37,7 @@ _MAX_CHARS = 2000
 _TIMEOUT_S = 1.0
 
 
+@cache
 def is_installed() -> bool:
     return find_spec(MODEL) is not None
 

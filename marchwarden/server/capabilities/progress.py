@@ -1,4 +1,4 @@
-"""News of a running call for its caller: in order, and over HTTP no faster than a person reads.
+"""News of a running call for its caller: in order, and no faster than a person reads.
 
 A message costs the server as much as a small request: it passes through the SDK's streams, is kept for clients that
 are cut off, and is sent. So news that is overtaken by other news is not sent.
@@ -10,16 +10,16 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-# Seconds between two messages over HTTP. A guess: what stands shorter is not read.
+# Seconds between two messages. A guess: what stands shorter is not read.
 NEWS_S = 0.5
 
 
 class News:
     """Messages for one caller. `relay` sends them, while the call runs."""
 
-    def __init__(self, send: Callable[[int, str], Awaitable[None]], every_s: float = 0.0) -> None:
-        """`send` gets the number of each message, from 1 on. With `every_s`, of what is told within so many seconds
-        after a message only the last is sent."""
+    def __init__(self, send: Callable[[int, str], Awaitable[None]], every_s: float = NEWS_S) -> None:
+        """`send` gets the number of each message, from 1 on. Of what is told within `every_s` seconds after a
+        message, only the last is sent."""
         self._send = send
         self._every_s = every_s
         self._waiting: list[str] = []
@@ -30,8 +30,7 @@ class News:
 
     def tell(self, message: str, *, keep: bool = False) -> None:
         """Tell a message; with `keep`, no later one takes its place."""
-        if self._every_s:
-            del self._waiting[self._kept :]
+        del self._waiting[self._kept :]
         self._waiting.append(message)
         if keep:
             self._kept = len(self._waiting)
