@@ -777,3 +777,10 @@ def test_the_files_of_evaluation_are_those_of_the_package_in_the_order_of_their_
         imported = [each.replace(".", "/") for each in re.findall(r"from marchwarden\.evaluation\.([\w.]+)", text)]
         imported = ["datasets" if each.startswith("datasets") else each for each in imported]
         assert [each for each in imported if row_of[each] > row_of[name]] == [], name
+
+
+@pytest.mark.parametrize("report", sorted((ROOT / "evals" / "reports").glob("*.html")), ids=lambda path: path.name)
+def test_a_report_names_no_folder_of_the_machine_that_made_it(report: Path) -> None:
+    folders = re.findall(r"MARCHWARDEN_TRACE_DIR=(\S+)", report.read_text(encoding="utf-8"))
+    assert folders
+    assert not any(Path(folder).is_absolute() for folder in folders)
