@@ -130,6 +130,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     wiki = read_mediawiki(tree)
     prepare(tree)
     base, links = base_of(tree, page.url), links_of(tree)
+    link_texts = [" ".join(link.text.split()) for link in links]
     shown, heading, gates = shown_text(tree), _heading(tree), gates_of(tree)
     # The visible text is only asked for dates that the markup lacks.
     is_dated = metadata.published is not None and metadata.modified is not None
@@ -154,7 +155,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         declared_closed=metadata.closed,
         paid_part=paid_part,
         gates=gates,
-        links=frozenset(" ".join(link.text.split()) for link in links),
+        links=frozenset(link_texts),
     )
     if failure := failure_of_page(impression):
         return failure
@@ -165,7 +166,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     dated, top = dates
     published, modified = seen_dates(metadata, dated, page.url, top=top)
     flat = " ".join(page.text[:_LINKED_CHARS].split())
-    words_of = {link: " ".join(link.text.split()) for link in links}
+    is_read = {text: text in flat for text in set(link_texts) if len(text) > 1}
     return replace(
         page,
         title=metadata.title,
@@ -174,7 +175,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
         published=published,
         modified=modified,
         canonical_url=metadata.canonical_url,
-        links=addresses_of((link for link, words in words_of.items() if len(words) > 1 and words in flat), base),
+        links=addresses_of((link for link, text in zip(links, link_texts, strict=True) if is_read.get(text)), base),
         standing=metadata.standing or standing_of(metadata.title, shown) or standing_of(None, page.text),
         source=source_of_address(page.url),
         work=metadata.work or wiki,

@@ -212,8 +212,12 @@ def _has_offer_below(page: Impression) -> bool:
 
 def _demand(call: str) -> int:
     """Return how clearly the sentence asks for money before reading on: not at all (0), perhaps (1) or surely (2)."""
-    if NOT_FOR_READING.search(call) or CONSENT_TALK.search(call):
-        return 0
+    # Most sentences ask for no money, so it is looked for before what takes that back.
+    demand = _demanded(call)
+    return 0 if demand and (NOT_FOR_READING.search(call) or CONSENT_TALK.search(call)) else demand
+
+
+def _demanded(call: str) -> int:
     if READ_ON_FOR_MONEY.search(call):
         return 2
     demand = 0

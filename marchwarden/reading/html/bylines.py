@@ -43,10 +43,13 @@ def byline_of(tree: HtmlElement) -> str | None:
     """
     named: str | None = None
     for element in tree.iter(etree.Element):
-        declared = "author" in (element.get("rel") or "").lower().split() or element.get("itemprop") == "author"
+        relation, names = element.get("rel"), element.get("class")
+        declared = bool(relation) and "author" in relation.lower().split()
+        declared = declared or element.get("itemprop") == "author"
         if not declared and (
             named is not None
-            or not _NAMES_WRITER.search((names := element.get("class") or "").lower())
+            or not names
+            or not _NAMES_WRITER.search(names.lower())
             or not any(map(_CLASS.fullmatch, names.split()[:10]))
         ):
             continue

@@ -19,7 +19,7 @@ from itertools import islice
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks
+from marchwarden.reading.html.blocks import CODE_LINE_END, is_code, read_blocks, replace_each
 from marchwarden.reading.html.boilerplate import find_boilerplate, is_beside_article, text_length, text_of
 from marchwarden.reading.html.forum_posts import Post, find_posts, find_quotes
 from marchwarden.reading.html.notation.lists import BOILERPLATE_TAGS
@@ -83,7 +83,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
         return without_repeats(_thread_blocks(tree, posts, back))
     links = {" ".join(text_of(anchor).split()) for anchor in tree.iter("a")}
     if back:
-        links = {text if text.isascii() else " ".join(text.translate(back).split()) for text in links}
+        links = {text if text.isascii() else " ".join(replace_each(text, back).split()) for text in links}
     boilerplate = find_boilerplate(region, with_comments=kind != "forum")
     own = without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
     # Characters of the boilerplate that is known by its name, title or role alone.
@@ -124,7 +124,7 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     ]
 
 
-def _own_blocks(region: HtmlElement, kind: PageKind | None, back: dict[int, str]) -> list[Block]:
+def _own_blocks(region: HtmlElement, kind: PageKind | None, back: dict[str, str]) -> list[Block]:
     boilerplate = find_boilerplate(region, with_comments=kind != "forum")
     return without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
 
@@ -185,7 +185,7 @@ def _is_elsewhere(chosen: list[Block], own: list[Block], region: HtmlElement, bo
     return sum(text in there for text in long) > _PROSE_SHARE * len(long)
 
 
-def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[int, str]) -> Iterator[Block]:
+def _thread_blocks(tree: HtmlElement, posts: list[Post], back: dict[str, str]) -> Iterator[Block]:
     """Yield the thread's title, and each post's author and date (which are no passages) and content."""
     title = next(tree.iter("h1"), None)
     if title is not None:
@@ -317,7 +317,7 @@ def _count_quotable(blocks: list[Block]) -> int:
 _NEVER_CHOSEN = ("head", "footer", "aside", "nav")
 
 
-def _trafilatura_blocks(tree: HtmlElement, region: HtmlElement, back: dict[int, str], *, fast: bool) -> list[Block]:
+def _trafilatura_blocks(tree: HtmlElement, region: HtmlElement, back: dict[str, str], *, fast: bool) -> list[Block]:
     """Return what trafilatura chooses: of the main region where it is to be fast, else of the whole page."""
     from trafilatura import bare_extraction
 
@@ -410,20 +410,19 @@ _OTHER_BLANKS = "\u00a0\u202f\u2009\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2
 _STAND_INS = [chr(code) for code in range(0x2801, 0x2900)]
 
 
-def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
+def _replace_blanks(tree: HtmlElement) -> dict[str, str]:
     """Replace each kind of blank by a character that the page doesn't use; returns the table that undoes it."""
     whole = text_of(tree)
     blanks = [blank for blank in _OTHER_BLANKS if blank in whole]
     free = (mark for mark in _STAND_INS if mark not in whole)
     forth = dict(zip(blanks, free, strict=False))
     if forth:
-        table = str.maketrans(forth)
         for element in tree.iter(etree.Element):
-            if (text := element.text) and not text.isascii() and (changed := text.translate(table)) != text:
+            if (text := element.text) and not text.isascii() and (changed := replace_each(text, forth)) != text:
                 element.text = changed
-            if (tail := element.tail) and not tail.isascii() and (changed := tail.translate(table)) != tail:
+            if (tail := element.tail) and not tail.isascii() and (changed := replace_each(tail, forth)) != tail:
                 element.tail = changed
-    back = {ord(mark): blank for blank, mark in forth.items()}
+    back = {mark: blank for blank, mark in forth.items()}
     line_end, blank = next(free, ""), next(free, "")
     if blank:
         table = str.maketrans({"\n": line_end, " ": blank, "\t": 4 * blank})
@@ -437,5 +436,5 @@ def _replace_blanks(tree: HtmlElement) -> dict[int, str]:
                     element.tail = element.tail.translate(table)
             # A single line is code as well.
             listing.text = (listing.text or "") + ("" if len(listing) else line_end)
-        back |= {ord(line_end): CODE_LINE_END, ord(blank): " "}
+            back |= {line_end: CODE_LINE_END, blank: " "}
     return back

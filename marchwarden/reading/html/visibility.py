@@ -140,7 +140,9 @@ def _hidden_in(tree: HtmlElement, style: _Style, shown: etree._Element | None = 
         tag = element.tag
         if element is shown or tag == "html" or tag == "body" or not isinstance(tag, str):
             continue
-        if (tag in _UNSEEN and _is_unseen(element)) or _is_hidden(element, style):
+        if (tag in _UNSEEN and _is_unseen(element)) or (
+            (tag == "dialog" or element.keys()) and _is_hidden(element, style)
+        ):
             walk.skip_subtree()
             yield element
 

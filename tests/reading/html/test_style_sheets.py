@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,22 @@ from hypothesis import strategies as st
 from marchwarden.reading.html import style_sheets
 
 
-@pytest.mark.parametrize("rule", ["_HIDDEN", "_NO_COLOR", "_NO_HEIGHT"])
+@pytest.mark.parametrize(
+    ("rule", "quick_look"),
+    [
+        ("_HIDDEN", style_sheets._may_be_hidden),
+        ("_NO_COLOR", lambda lower: "color" in lower),
+        ("_NO_HEIGHT", lambda lower: "height" in lower),
+    ],
+)
 @given(data=st.data())
-def test_whatever_a_rule_finds_is_found_by_the_quick_look_before_it(rule: str, data: st.DataObject) -> None:
+def test_whatever_a_rule_finds_is_found_by_the_quick_look_before_it(
+    rule: str, quick_look: Callable[[str], bool], data: st.DataObject
+) -> None:
     pattern: re.Pattern[str] = getattr(style_sheets, rule)
-    # Letters of the ground's color need the word `color` itself.
-    declarations = data.draw(st.from_regex(pattern))
-    assert style_sheets._MAY_HIDE.search(declarations)
+    assert quick_look(data.draw(st.from_regex(pattern)).lower())
+
+
+@given(st.from_regex(style_sheets._FADE))
+def test_whatever_fades_in_has_one_of_three_words(faded: str) -> None:
+    assert any(word in faded.lower() for word in ("opacity", "scale", "height"))
