@@ -8,6 +8,7 @@ from outside its process.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from datetime import date
 from typing import Literal, TypeAlias
@@ -237,14 +238,14 @@ class Ledger(BaseModel):
     def add_search(self, outcome: SearchOutcome, aspect: int) -> int:
         """Keep the hits as leads, and return how many were not known before.
 
-        An aspect that misspells a word is read with the word that was searched for in its place, too.
+        An aspect that misspells a word is read with the word that was searched for in its place.
         """
         self.queries.append(outcome.query)
         for word, close in outcome.meant.items():
+            # A word with a capital may be a name, and what the collection has another one.
+            as_written = re.compile(rf"\b{re.escape(word)}\b")
             for each in self.aspects:
-                # A word with a capital may be a name, and what the collection has another one.
-                if word in each.text.split() and close not in each.text:
-                    each.text = f"{each.text} ({close})"
+                each.text = as_written.sub(close, each.text)
         if outcome.failure:
             self.failures.append(
                 Attempt(

@@ -58,14 +58,15 @@ class HybridSearch:
         """Return the closest word of the documents for each word of `query` that none of them has."""
 
         def texts_near(word: str, edits: int) -> Iterator[str]:
-            for found in self._index.find_misspelt(word, edits, _STRETCHES_OF_NEAR_WORDS):
-                yield from (found.title, *found.sentences)
+            for found in self._index.find_misspelt(word, edits, _STRETCHES_OF_NEAR_WORDS, words):
+                yield "\n".join((found.title, *found.sentences))
 
         def has(word: str) -> bool:
             readings = query_terms(word, self._languages)
             return not readings or self._index.has_any(readings)
 
-        return meant_words(query_words(query), has, texts_near)
+        words = list(dict.fromkeys(query_words(query)))
+        return meant_words(words, has, texts_near)
 
 
 def fused(lists: Iterable[list[Found]]) -> list[Found]:

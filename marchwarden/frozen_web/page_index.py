@@ -96,11 +96,18 @@ class PageIndex:
 
         def texts_near(word: str, edits: int) -> Iterator[str]:
             near = tantivy.Query.fuzzy_term_query(self._schema, _WORDS, word, distance=edits)
-            for _, address in self._searcher.search(near, limit=_PAGES_OF_NEAR_WORDS, count=False).hits:
+            # Pages with more of the query come first.
+            clauses = [(tantivy.Occur.Must, near), *((tantivy.Occur.Should, each) for each in beside)]
+            found = self._searcher.search(
+                tantivy.Query.boolean_query(clauses), limit=_PAGES_OF_NEAR_WORDS, count=False
+            )
+            for _, address in found.hits:
                 listing = _listing(self._searcher.doc(address).get_first("listing"))
-                yield from (listing.title, listing.snippet or "", *listing.sentences)
+                yield "\n".join((listing.title, listing.snippet or "", *listing.sentences))
 
-        return meant_words(query_words(query), self._has, texts_near)
+        words = list(dict.fromkeys(query_words(query)))
+        beside = [tantivy.Query.term_query(self._schema, _WORDS, word, index_option="basic") for word in words]
+        return meant_words(words, self._has, texts_near)
 
     def _has(self, word: str) -> bool:
         readings = query_terms(word, self._languages)

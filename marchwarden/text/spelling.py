@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 # Letters from which a word may be misspelt by one edit, and by two. Guesses: shorter words have too many neighbours.
 ONE_EDIT_LETTERS, TWO_EDITS_LETTERS = 5, 9
@@ -20,10 +20,11 @@ def meant_words(
 
     `is_known` tells whether it has a word; `texts_near` returns texts with words that are so many edits away.
     """
+    asked = dict.fromkeys(words)
     found = {}
-    for word in dict.fromkeys(words):
+    for word in asked:
         edits = edits_allowed(word)
-        if edits and not is_known(word) and (close := closest_word(word, texts_near(word, edits))):
+        if edits and not is_known(word) and (close := closest_word(word, texts_near(word, edits), asked)):
             found[word] = close
     return found
 
@@ -35,18 +36,28 @@ def edits_allowed(word: str) -> int:
     return 1 if len(word) < TWO_EDITS_LETTERS else 2
 
 
-def closest_word(word: str, texts: Iterable[str]) -> str | None:
-    """Return the word of the texts that is fewest edits away, of equals the most frequent; None for none near."""
+def closest_word(word: str, texts: Iterable[str], beside: Collection[str] = ()) -> str | None:
+    """Return the word of the texts that is fewest edits away; None for none near.
+
+    Of equals it is the one in whose text most of the words `beside` it stand, of four letters and more, and then the
+    most frequent.
+    """
     most = edits_allowed(word)
     if not most:
         return None
-    counts = Counter(found.casefold() for text in texts for found in re.findall(r"[^\W\d_]{4,}", text))
+    counts: Counter[str] = Counter()
+    company: dict[str, int] = {}
+    for text in texts:
+        held = Counter(found.casefold() for found in re.findall(r"[^\W\d_]{4,}", text))
+        counts.update(held)
+        shared = sum(each in held for each in beside)
+        company.update({found: max(shared, company.get(found, 0)) for found in held})
     near = {
         found: distance
         for found in counts
         if abs(len(found) - len(word)) <= most and 0 < (distance := edit_distance(word, found)) <= most
     }
-    return min(near, key=lambda found: (near[found], -counts[found], found), default=None)
+    return min(near, key=lambda found: (near[found], -company[found], -counts[found], found), default=None)
 
 
 def edit_distance(one: str, other: str) -> int:

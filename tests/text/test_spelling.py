@@ -37,6 +37,14 @@ def test_of_equally_near_words_the_more_frequent_is_meant() -> None:
     assert closest_word("marlin", ["merlin marlins", "merlin"]) == "merlin"
 
 
+def test_of_equally_near_words_the_one_in_the_company_of_the_others_is_meant() -> None:
+    texts = ["changing tides, changing times", "an actor called Channing Tatum"]
+    assert meant_words(["chaning", "tatum"], {"tatum"}.__contains__, lambda word, edits: texts) == {
+        "chaning": "channing"
+    }
+    assert closest_word("chaning", texts) == "changing"
+
+
 def test_a_word_that_the_collection_has_is_not_replaced() -> None:
     known = {"weights"}
     assert meant_words(["weights", "helthy"], known.__contains__, lambda word, edits: TEXTS) == {"helthy": "healthy"}

@@ -71,8 +71,11 @@ class CorpusIndex(Protocol):
     def has_any(self, terms: Collection[str]) -> bool:
         """Return whether a document has one of the terms."""
 
-    def find_misspelt(self, word: str, edits: int, most: int) -> list[Found]:
-        """Return stretches with a word, as it is written, that is at most so many edits from `word`."""
+    def find_misspelt(self, word: str, edits: int, most: int, beside: Collection[str]) -> list[Found]:
+        """Return stretches with a word, as it is written, that is at most so many edits from `word`.
+
+        Those that have more of the words `beside` it come first.
+        """
 
 
 @dataclass(frozen=True)

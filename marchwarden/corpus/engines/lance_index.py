@@ -25,7 +25,7 @@ from uuid import uuid4
 import lance
 import numpy as np
 import pyarrow as pa
-from lance.query import MatchQuery
+from lance.query import BooleanQuery, MatchQuery, Occur
 
 from marchwarden.corpus.documents import Part
 from marchwarden.corpus.engines.corpus_index import BOOSTS, Found, key_of, read_hit
@@ -217,11 +217,12 @@ class LanceIndex:
         text = " ".join(terms)
         return any(self._rows(MatchQuery(text, field), 1, ["_score"]) for field in BOOSTS)
 
-    def find_misspelt(self, word: str, edits: int, most: int) -> list[Found]:
-        query = MatchQuery(word, _WORDS, fuzziness=edits)
+    def find_misspelt(self, word: str, edits: int, most: int, beside: Collection[str]) -> list[Found]:
+        near = (Occur.MUST, MatchQuery(word, _WORDS, fuzziness=edits))
+        query = BooleanQuery([near, *((Occur.SHOULD, MatchQuery(other, _WORDS)) for other in beside)])
         return [read_hit(row["_score"], row["hit"]) for row in self._rows(query, most, ["hit", "_score"])]
 
-    def _rows(self, query: MatchQuery, most: int, columns: list[str]) -> list[dict[str, Any]]:
+    def _rows(self, query: MatchQuery | BooleanQuery, most: int, columns: list[str]) -> list[dict[str, Any]]:
         with self._told():
             found = self._tables["parts"].scanner(
                 columns=columns, full_text_query=query, limit=most, with_row_id=True

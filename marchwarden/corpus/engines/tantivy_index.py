@@ -92,8 +92,12 @@ class TantivyIndex:
     def has_any(self, terms: Collection[str]) -> bool:
         return any(self._searcher.doc_freq(field, term) for term in terms for field in BOOSTS)
 
-    def find_misspelt(self, word: str, edits: int, most: int) -> list[Found]:
-        return self._hits(tantivy.Query.fuzzy_term_query(self._schema, _WORDS, word, distance=edits), most)
+    def find_misspelt(self, word: str, edits: int, most: int, beside: Collection[str]) -> list[Found]:
+        clauses = [(tantivy.Occur.Must, tantivy.Query.fuzzy_term_query(self._schema, _WORDS, word, distance=edits))]
+        for other in beside:
+            term = tantivy.Query.term_query(self._schema, _WORDS, other, index_option="basic")
+            clauses.append((tantivy.Occur.Should, term))
+        return self._hits(tantivy.Query.boolean_query(clauses), most)
 
     def _hits(self, query: tantivy.Query, most: int) -> list[Found]:
         found = self._searcher.search(query, limit=most, count=False)
