@@ -1,9 +1,12 @@
-"""Answers to questions that need a value which no column holds, over three small databases of our own.
+"""Answers to questions that need a value which no column holds, over four small databases of our own.
 
     python -m evals.database.derived --half made-with --show wrong
+    python -m evals.database.derived --questions compared --half made-with
 
-Profit, sums by month, sums as conditions, rows without others, and means of counts. `derived/questions.csv` is as
-`joined/questions.csv`; its databases are the SQL files beside it. All were written before the rules that read them.
+`derived/questions.csv` asks for profit, sums by month, sums as conditions, rows without others, and means of counts.
+`derived/compared.csv` asks for rows with one thing but not another, ratios, shares, ranks below the first, and growth
+between two periods. A share and a growth in percent are of 100 there, and a rank leaves no number out after a tie.
+Both are as `joined/questions.csv`; the databases are the SQL files beside them. All were written before the rules.
 """
 
 from __future__ import annotations
@@ -33,13 +36,14 @@ def build_databases(folder: Path) -> dict[str, Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--questions", choices=["questions", "compared"], default="questions")
     parser.add_argument("--half", choices=["made-with", "unseen"], required=True)
     parser.add_argument("--show", choices=["wrong", "gaps", "right", "all"])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as built:
         files = build_databases(Path(built))
         days = dict.fromkeys(files, TODAY)
-        print(measure(FOLDER / "questions.csv", files, days, given.half, given.show))
+        print(measure(FOLDER / f"{given.questions}.csv", files, days, given.half, given.show))
 
 
 if __name__ == "__main__":
