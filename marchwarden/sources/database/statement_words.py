@@ -96,6 +96,8 @@ def _select(tree: exp.Select) -> str:
     columns = [_words_of(each) for each in tree.expressions]
     distinct = "different " if tree.args.get("distinct") else ""
     counts = columns == ["number"]
+    if not tables:
+        return ", ".join(columns)  # numbers that are each of a statement of its own
     said = f"{distinct}{', '.join(columns)} of {' and '.join(dict.fromkeys(tables))}"
     said = said.replace("number of", "number of rows of", 1) if counts and len(tables) > 1 else said
     if where := tree.args.get("where"):
@@ -137,6 +139,8 @@ def _words_of(node: exp.Expr) -> str:
         if isinstance(node.this, exp.Star):
             return "number"
         inner = node.this
+        if isinstance(inner, exp.Case) and len(inner.args["ifs"]) == 1:
+            return f"number of rows where {_words_of(inner.args['ifs'][0].this)}"
         if isinstance(inner, exp.Distinct):
             return f"number of different {', '.join(_words_of(each) for each in inner.expressions)}"
         return f"number of {_words_of(inner)}"
@@ -171,6 +175,8 @@ def _words_of(node: exp.Expr) -> str:
         return f"not {_words_of(node.this)}"
     if isinstance(node, exp.Mul) and isinstance(node.right, exp.Literal) and node.right.name == "1.0":
         return _words_of(node.left)  # it makes a division of whole numbers keep its fraction
+    if isinstance(node, exp.Mul) and isinstance(node.left, exp.Literal) and node.left.name in ("1.0", "100.0"):
+        return ("100 times " if node.left.name == "100.0" else "") + _words_of(node.right)
     if isinstance(node, exp.Binary) and type(node) in _COMPARISONS:
         return f"{_words_of(node.left)} {_COMPARISONS[type(node)]} {_words_of(node.right)}"
     if isinstance(node, exp.Between):
@@ -185,7 +191,9 @@ def _words_of(node: exp.Expr) -> str:
         | exp.TryCast
         | exp.Replace
         | exp.TsOrDsToTimestamp
-        | exp.Abs,
+        | exp.Abs
+        | exp.Nullif
+        | exp.Coalesce,
     ):
         return _words_of(node.this or node.expressions[0])
     if isinstance(node, exp.In) and node.args.get("query") is None:

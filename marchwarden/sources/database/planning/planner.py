@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from marchwarden.sources.database.planning.comparing.compositions import Composer
+from marchwarden.sources.database.planning.comparing.frames import ButNot, Frame, PerUnit, Ranked, read_frame
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
 from marchwarden.sources.database.planning.over_joins.join_planner import plan_over_joins
@@ -47,6 +49,36 @@ def plan_statement(
             question, SchemaNames(schema, question, today), schema, dialect
         )
     names = SchemaNames(schema, question, today)
+    return _plan_comparison(question, names, schema, dialect) or _plan_plain(question, names, schema, dialect)
+
+
+def _plan_comparison(question: str, names: SchemaNames, schema: Schema, dialect: str) -> str | NotPlanned | None:
+    """Return the statement of a question that compares the answers of plainer ones; None for other questions."""
+    unlinked: list[NotPlanned] = []
+
+    def plan(plainer: str) -> str | None:
+        # The second highest margin, of the highest.
+        planned = _plan_comparison(plainer, names, schema, dialect) if isinstance(frame, Ranked) else None
+        planned = planned or _plan_by_words(plainer, names, schema, dialect)
+        if isinstance(planned, NotPlanned):
+            planned = _plan_sums(plainer, names, schema, dialect, planned)
+        if isinstance(planned, str):
+            return planned
+        unlinked.extend([planned] if planned.is_unlinked else [])
+        return None
+
+    frame: Frame | None = None
+    try:
+        frame = read_frame(tokens_of(question), names.has_word, names.units)
+        return Composer(plan, schema, dialect).compose(frame) if frame else None
+    except Unclear as error:
+        # Rows without others, and what is told for each row, are planned otherwise, too.
+        if isinstance(frame, ButNot | PerUnit):
+            return None
+        return unlinked[0] if unlinked else NotPlanned(str(error))
+
+
+def _plan_plain(question: str, names: SchemaNames, schema: Schema, dialect: str) -> str | NotPlanned:
     planned = _plan_by_words(question, names, schema, dialect)
     if isinstance(planned, NotPlanned):
         return plan_over_table(question, schema, dialect) or _plan_sums(question, names, schema, dialect, planned)
@@ -59,7 +91,7 @@ def _plan_sums(
     try:
         return plan_over_joins(question, names, schema, dialect)
     except NotLinked as error:
-        return NotPlanned(f"“{error}” names nothing in it")
+        return NotPlanned(f"“{error}” names nothing in it", is_unlinked=True)
     except NotJoined:
         return not_planned
     except Unclear as error:

@@ -19,7 +19,7 @@ from marchwarden.sources.database.planning.everyday.word_relations import (
 )
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
-from marchwarden.sources.database.schema import Column, Schema, Table, words_of_name
+from marchwarden.sources.database.schema import KEY_ENDINGS, Column, Schema, Table, words_of_name
 from marchwarden.text.countries import COUNTRIES
 
 _TOKEN = re.compile(
@@ -132,6 +132,27 @@ class SchemaNames:
                 for value in column.values:
                     if begin and _begins(value, begin):
                         self._add_value(column, value)
+
+    def has_word(self, word: str) -> bool:
+        """Return whether a word stands in the name of a table or column."""
+        return stem_of(word) in self._words
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word for key in (*self.tables, *self.columns, *self.parts) for word in key)
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """Words of the names of columns of numbers, as they are and without an `s` at the end."""
+        words = {
+            word
+            for table in self.all_tables
+            for column in table.columns
+            if column.is_number
+            if not KEY_ENDINGS & {*words_of_name(column.name)}
+            for word in words_of_name(column.name)
+        }
+        return frozenset(words | {word.removesuffix("s") for word in words})
 
     def _add_value(self, column: Column, value: str) -> None:
         tokens = tokens_of(value)

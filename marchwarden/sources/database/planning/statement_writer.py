@@ -175,7 +175,8 @@ class StatementWriter:
         """Return the condition that no row of another table belongs to a row."""
         entity = self.query.entities[0]
         pairs = [(k.other_column, k.column) for k in self.keys if (k.table, k.other) == (table.name, entity.name)]
-        pairs += [(k.column, k.other_column) for k in self.keys if (k.table, k.other) == (entity.name, table.name)]
+        belongs = [(k.column, k.other_column) for k in self.keys if (k.table, k.other) == (entity.name, table.name)]
+        pairs += belongs
         if len(pairs) != 1:
             raise Unclear(f"no single key joins {entity.name} and {table.name}")
         own, other = pairs[0]
@@ -183,10 +184,13 @@ class StatementWriter:
         told = self._where(about)
         self.qualified = True
         where = f" WHERE {told} AND" if told else " WHERE"
-        return (
-            f"{self._pair((entity.name, own))} NOT IN (SELECT {self._name(other)} FROM {self._name(table.name)}"
+        key = self._pair((entity.name, own))
+        none = (
+            f"{key} NOT IN (SELECT {self._name(other)} FROM {self._name(table.name)}"
             f"{where} {self._name(other)} IS NOT NULL)"
         )
+        # A row that belongs to none has no key of one.
+        return f"({key} IS NULL OR {none})" if belongs else none
 
     def _where(self, conditions: list[Condition]) -> str:
         told = ""

@@ -27,7 +27,7 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("serve", "close"): "handle, handles, handled, process, processes, processed, manage, manages, managed, "
     "look after, looks after, looked after, take care of, takes care of, took care of, serve, serves, served",
     Phrase("serve"): "place, places, placed, get, gets, got, receive, receives, received, make, makes, made, have, "
-    "has, had",
+    "has, had, see, sees, saw, seen, file, files, filed, submit, submits, submitted",
     Phrase("unit"): "units, pieces, copies, units of, pieces of, copies of",
     Phrase("often"): "often, frequently, times",
     Phrase("often", "1"): "once",
@@ -41,7 +41,10 @@ _PHRASES: dict[Phrase, str] = {
 DEAL_CUES: Mapping[tuple[str, ...], Phrase] = {
     tuple(words.split()): phrase for phrase, listed in _PHRASES.items() for words in listed.split(", ")
 }
-ALL_CUES: Mapping[tuple[str, ...], Phrase] = {**CUES, **DEAL_CUES}
+# `ordered in 2023` says what was done, and no order.
+ALL_CUES: Mapping[tuple[str, ...], Phrase] = {
+    words: phrase for words, phrase in {**CUES, **DEAL_CUES}.items() if words != ("ordered", "in")
+}
 
 # Verbs of those who give money.
 BUYING = ("buy", "spend", "pay")
@@ -57,6 +60,13 @@ BUYERS = frozenset(
     {"custom", "client", "buyer", "patron", "guest", "shopper", "subscrib", "consum", "account", "member", "user"}
 )
 PAYMENTS = frozenset({"payment", "payments", "paid", "pay"})
+# Last words of tables whose rows are sums of money themselves: a share of expenses may be one of rows or of money.
+SUMS_OF_MONEY = frozenset(
+    {
+        "sale", "sales", "payment", "payments", "donation", "donations", "fine", "fines", "tax", "taxes", "salary",
+        "salaries", "income", "revenue", "revenues", "cost", "costs", "expense", "expenses", "spending", "budget"
+    }
+)  # fmt: skip
 # Words of columns that hold the money of a row, and of columns that hold another amount beside it.
 TOTALS = frozenset({"total", "amount", "revenue", "sales", "subtotal", "turnover"})
 NOT_TOTALS = frozenset(

@@ -115,6 +115,9 @@ class MeasureChoice:
         told = asked.deed or asked.thing
         if told is not None and (asked.deed is not None or is_deal(told.tables[0]) or not asked.deal):
             return [Measure(told.tables[0], "COUNT")]
+        if not asked.deal and asked.group is not None:
+            # `never got Cardol`: rows that lead to it, whatever they are.
+            return [Measure(table, "COUNT") for table in self.schema.tables if table not in asked.group.tables]
         tables = [table for table in self.schema.tables if is_deal(table)]
         if asked.deal == "pay":
             tables = [table for table in self.schema.tables if not PAYMENTS.isdisjoint(words_of_name(table.name))]

@@ -56,7 +56,7 @@ def identify(table: Table) -> list[Column]:
         for column in table.columns
         if (words := words_of_name(column.name))[-1] in ("name", "title") and {*map(stem_of, words[:-1])} <= own
     ]
-    found = found or names_of(table)
+    found = found or names_of(table) or [each for each in table.columns if words_of_name(each.name) == ["company"]]
     if len(found) != 1:
         raise Unclear(f"it is not clear how to name each row of {table.name}")
     return found

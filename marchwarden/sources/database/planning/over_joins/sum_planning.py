@@ -143,7 +143,8 @@ class SumPlanner:
         is_told = asked.deal or asked.deed or asked.limit or asked.is_denied or asked.money in ("profit", "loss")
         if asked.form == "which" and not asked.top and not is_told:
             raise Unclear("it does not say what is summed up")
-        if asked.is_denied and not (asked.thing or asked.deal or asked.deed):
+        is_had = bool(asked.serves) and any(each.is_denied and each.link.values for each in asked.conditions)
+        if asked.is_denied and not (asked.thing or asked.deal or asked.deed or is_had):
             raise Unclear("it is not clear what is denied")
         if asked.span and asked.group and (asked.top or asked.limit or asked.is_denied or asked.function == "AVG"):
             raise Unclear(f"it is not clear what is told of each {asked.span}")

@@ -313,7 +313,7 @@ class SumReader:
         elif (following := self._next()) is not None and following.kind == "value":
             self.asked.units = True  # `sold the most tea`
         elif (
-            self._next_cue() not in ("money", "deal", "often", "in", "aggregate", "difference", "")
+            self._next_cue() not in ("money", "deal", "often", "unit", "in", "aggregate", "difference", "")
             and not self.asked.often
         ):
             self.expects = "thing"  # `the most orders`

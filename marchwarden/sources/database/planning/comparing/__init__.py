@@ -1,0 +1,1 @@
+"""Questions that compare: shares, ratios, margins, ranks, growth, and rows with one thing but not another."""
