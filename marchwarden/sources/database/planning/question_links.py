@@ -26,6 +26,9 @@ _TOKEN = re.compile(
     r"(?P<quoted>(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))+'(?!\w)|\"[^\"\n]+\"|“[^”\n]+”|‘[^’\n]+’|`[^`\n]+`)"
     r"|(?P<number>\d[\d,]*\.?\d*(?![\w]))|(?P<word>[^\W_][\w'’.-]*[\w]|[^\W_])|(?P<comma>,)"
 )
+# Signs before a number, which are no words, with what they say.
+_SIGNS = {">=": "at least", "≥": "at least", "<=": "at most", "≤": "at most", ">": "more than", "<": "less than"}
+_SIGN = re.compile(r"(?<![<>=-])([<>]=|[≥≤<>])\s*(?=\d)")
 # Words of a value, and of a name, that are looked for. Guesses.
 _MAX_VALUE_WORDS, _MAX_NAME_WORDS = 8, 6
 # Characters of a word that may be a form of a value's word. A guess: shorter ones are codes.
@@ -77,7 +80,7 @@ class Token:
 
 def tokens_of(question: str) -> list[Token]:
     found = []
-    for match in _TOKEN.finditer(question):
+    for match in _TOKEN.finditer(_SIGN.sub(lambda sign: f" {_SIGNS[sign[1]]} ", question)):
         kind = match.lastgroup or "word"
         text = match[0][1:-1].strip() if kind == "quoted" else match[0]
         if kind == "word":

@@ -205,6 +205,9 @@ def _read_ratio(text: str) -> Ratio | None:
     one, other, rest = _bare(found["one"]), _bare(found["other"]), found["rest"] or ""
     if re.search(_MEAN, text, re.IGNORECASE):
         return None
+    counts = [sum(word.lower() in _PREPOSITIONS for word in each.split()) for each in (one, other)]
+    if counts[1] > counts[0]:
+        raise Unclear("it is not clear whether a condition holds for both")  # orders to customers from Oslo
     asked = [(a, b) for a in ("how many", "what is the total") for b in ("how many", "what is the total")]
     return Ratio(tuple((f"{a} {one}{rest}", f"{b} {other}{rest}") for a, b in asked))
 
