@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from marchwarden.sources.database.planning.comparing.compositions import Composer
-from marchwarden.sources.database.planning.comparing.frames import ButNot, Frame, PerUnit, Ranked, read_frame
+from marchwarden.sources.database.planning.comparing.frames import Frame, Ranked, read_frame
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
 from marchwarden.sources.database.planning.over_joins.join_planner import plan_over_joins
@@ -72,9 +72,6 @@ def _plan_comparison(question: str, names: SchemaNames, schema: Schema, dialect:
         frame = read_frame(tokens_of(question), names.has_word, names.units)
         return Composer(plan, schema, dialect).compose(frame) if frame else None
     except Unclear as error:
-        # Rows without others, and what is told for each row, are planned otherwise, too.
-        if isinstance(frame, ButNot | PerUnit):
-            return None
         return unlinked[0] if unlinked else NotPlanned(str(error))
 
 
