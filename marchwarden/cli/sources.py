@@ -197,7 +197,7 @@ def remove(
     file = load_settings().databases
     named = open_names(file)
     if name not in named:
-        there = f"There is {', '.join(named)}." if named else "There are none."
+        there = f"There is {', '.join(named)}." if named else "None is named yet: marchwarden sources add NAME PLACE"
         raise ConfigurationError(f"There is no database {name}.", hint=there)
     remove_database(file, name)
     console.done(f"{name} is removed. The database itself was not touched.")
