@@ -120,6 +120,9 @@ class DiscoveriesGiven:
         evidence = [excerpt for excerpt in self.ledger.excerpts if excerpt.answers]
         used = {excerpt.locator for excerpt in evidence}
         asked_for = any(asks_for(aspect.text) for aspect in self.ledger.aspects)
+        # Half of two or three terms is one word, and a page about Deep Blue says nothing of why the sky is blue.
+        asked = len(set(terms(asked_text(self.ledger.question))))
+        least = min(2, asked) / max(1, asked)
         worth = []
         for pointer in self.ledger.pointers:
             # A pointer in a sentence that is evidence itself comes first, whatever the relevance of its page.
@@ -130,8 +133,8 @@ class DiscoveriesGiven:
             )
             relevance = 1.0 if is_evidence else pointer.relevance
             if (
-                relevance >= RELEVANT_ALONE
-                or (relevance >= RELEVANT_ASKED_FOR and asked_for)
+                relevance >= max(RELEVANT_ALONE, least)
+                or (relevance >= max(RELEVANT_ASKED_FOR, least) and asked_for)
                 or (relevance >= RELEVANT_POINTER and pointer.locator in used)
             ):
                 worth.append((relevance, pointer))
