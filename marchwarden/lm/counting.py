@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 import threading
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -119,29 +120,31 @@ _KNOWN_MODEL = "gpt-4"
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Most bytes beyond ASCII, as a share of a prompt's, for what is reported of it to be about its ASCII text. A guess.
 _MAX_OTHER_SHARE = 0.05
-# Margin over the highest share that was reported. `python -m evals.benchmarks.token_bounds`: after one report, the
-# bounds for 302 prompts with pages are 1.03 to 1.33 times what five tokenizers count.
-_SHARE_MARGIN = 1.06
+# Margin over what a report tells of another prompt, chosen so that the bounds for 302 prompts with pages are not
+# below what five tokenizers count (`python -m evals.benchmarks.token_bounds`).
+_REPORT_MARGIN = 1.07
 # Tokens of an unknown tokenizer for each of the known one's, at most. A guess: of five, the one with most has 1.14.
 _UNKNOWN_SHARE = 1.3
+# The same at the least, for text in ASCII: it limits what a template can have added to a report. A guess.
+_LEAST_SHARE = 0.8
+# Tokens that a chat template adds to a prompt of two messages, at most, as USUAL_BASE_TOKENS has them.
+_MOST_TEMPLATE_TOKENS = USUAL_BASE_TOKENS + 2 * USUAL_MESSAGE_TOKENS
+# Reports that are kept, the last ones: a research call makes fewer, an optimizer thousands. A guess.
+_REPORTS_KEPT = 32
 
 
 class ReportedTokens:
     """Tokens that a service has reported for the prompts of one call, and the bound that follows for another prompt.
 
-    Tokenizers differ by much the same factor on all text in ASCII. So the first honest report tells how many tokens a
-    service counts where a known tokenizer counts one, and how many for a byte; the higher bound of the two holds. A
-    service that reports too few can't bring the first factor below 1, where efficient tokenizers have it. Other text
-    counts by its bytes.
+    Tokenizers differ by much the same factor on all text in ASCII, and a chat template adds the same to any prompt.
+    So an honest report bounds every other prompt, and the lowest of these bounds holds. A service that reports too
+    few brings none below what efficient tokenizers count. Other text counts by its bytes.
     """
 
     def __init__(self) -> None:
         self._new: list[tuple[Any, int]] = []
-        self._shares: dict[bool, tuple[float, float]] = {}
-        """Highest factors so far, for a token and for a byte, for prompts with a schema for the answer (True) and
-        without (False)."""
-        self._longest = 0
-        """ASCII bytes of the longest prompt that was reported."""
+        self._reports: dict[bool, deque[_Report]] = defaultdict(lambda: deque(maxlen=_REPORTS_KEPT))
+        """Reports for prompts with a schema for the answer (True) and without (False)."""
         self._lock = threading.Lock()
         self._measuring = threading.Lock()
 
@@ -161,33 +164,61 @@ class ReportedTokens:
                 paid = _measure(earlier)
                 if paid is None or paid.other_bytes > _MAX_OTHER_SHARE * paid.ascii_bytes:
                     continue
-                self._longest = max(self._longest, paid.ascii_bytes)
-                has_schema = bool(earlier.config.response_format)
-                before = self._shares.get(has_schema, (1.0, 0.0))
-                for_a_token, for_a_byte = (tokens / max(1, n) for n in (paid.ascii_tokens, paid.ascii_bytes))
-                self._shares[has_schema] = max(for_a_token, before[0]), max(for_a_byte, before[1])
+                kept = self._reports[bool(earlier.config.response_format)]
+                # One that is lower than an earlier one allows is a lie, or that was one. The higher bound is kept.
+                if all(tokens >= each.bounds(paid)[0] for each in kept):
+                    kept.append(_Report(paid, tokens))
+            with_schema, without = ([*self._reports[has]] for has in (True, False))
         # What is known of prompts with a schema holds for those without, and not the other way round.
-        shares = [each for has, each in self._shares.items() if has or not request.config.response_format]
-        measured = _measure(request) if shares else None
+        has_schema = bool(request.config.response_format)
+        reports = with_schema if has_schema else with_schema + without
+        measured = _measure(request) if reports else None
         if measured is None:
             return None
-        by_share = min(max(token * measured.ascii_tokens, byte * measured.ascii_bytes) for token, byte in shares)
-        parts = len(request.messages) + (1 if request.system else 0)
-        # What the chat template adds is the same for any prompt: a share of it that a longer one has paid is missing.
-        template = (
-            USUAL_BASE_TOKENS * max(0.0, 1 - measured.ascii_bytes / max(1, self._longest))
-            + USUAL_MESSAGE_TOKENS * parts
-        )
-        return math.ceil(_SHARE_MARGIN * by_share + template) + measured.other_bytes
+        bounds = [report.bounds(measured)[1] for report in reports]
+        # What a schema costs differs by stage.
+        return math.ceil(max(bounds) if has_schema else min(bounds)) + measured.other_bytes
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """A prompt's ASCII text, in bytes and as a known tokenizer counts it, and the bytes of its other text."""
+    """Measures of a prompt."""
 
     ascii_bytes: int
+    """Bytes of its text in ASCII."""
     ascii_tokens: int
+    """Tokens of that text by the known tokenizer."""
     other_bytes: int
+    """Bytes of its other text."""
+    messages: int
+    """Number of its messages, the system text among them."""
+
+
+@dataclass(frozen=True)
+class _Report:
+    """Tokens that a service has reported for a prompt."""
+
+    prompt: _Measured
+    tokens: int
+
+    def bounds(self, other: _Measured) -> tuple[float, float]:
+        """Return a lower and an upper bound on the tokens of another prompt's ASCII text and its template.
+
+        The service may count so many for a token of the known tokenizer or for a byte, and its template may have
+        added nothing or much. The bounds hold for all of these.
+        """
+        own = self.prompt
+        most_added = min(_MOST_TEMPLATE_TOKENS, self.tokens - _LEAST_SHARE * own.ascii_tokens)
+        lower, upper = [], []
+        for added in (0.0, max(0.0, most_added)):
+            for_a_token = (self.tokens - added) / max(1, own.ascii_tokens)
+            for_a_byte = (self.tokens - added) / max(1, own.ascii_bytes)
+            counted = for_a_token * other.ascii_tokens, for_a_byte * other.ascii_bytes
+            lower.append(min(counted) / _REPORT_MARGIN + added)
+            upper.append(max(counted) * _REPORT_MARGIN + added)
+        # A report that is too low lowers no bound below what efficient tokenizers count.
+        more_messages = USUAL_MESSAGE_TOKENS * max(0, other.messages - own.messages)
+        return min(lower), max(*upper, _REPORT_MARGIN * other.ascii_tokens) + more_messages
 
 
 def _measure(request: Any) -> _Measured | None:
@@ -198,7 +229,8 @@ def _measure(request: Any) -> _Measured | None:
     text = "\n".join(prompt_texts(request))
     plain = _NOT_ASCII.sub(" ", text)
     other = len(text.encode("utf-8", "surrogatepass")) - sum(map(str.isascii, text))
-    return _Measured(len(plain), len(encoding.encode(plain, disallowed_special=())), other)
+    parts = len(request.messages) + (1 if request.system else 0)
+    return _Measured(len(plain), len(encoding.encode(plain, disallowed_special=())), other, parts)
 
 
 class TokenCounter:

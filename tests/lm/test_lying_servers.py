@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -199,6 +200,26 @@ def test_reports_for_other_prompts_bound_a_prompt() -> None:
     in_chinese = reported.most_tokens(a_request("大桥于一九三一年通车"))
     assert in_chinese is not None
     assert in_chinese >= 30  # its bytes: nothing was reported for such text
+
+
+def test_a_prompt_is_bounded_by_the_report_that_tells_most_of_it() -> None:
+    """The template is most of what the first report is about, and next to nothing of the second."""
+    added, prose = 38, " ".join(SENTENCES)
+    known = ReportedTokens()
+    known.add(a_request("When?"), 2 + added)
+    by_the_first = known.most_tokens(a_request(prose * 6)) or 0
+    tokens = 54 * 6
+    known.add(a_request(prose * 5), 54 * 5 + added)
+    bound = known.most_tokens(a_request(prose * 6)) or 0
+    assert tokens + added <= bound < 1.15 * (tokens + added) < by_the_first
+
+
+def test_further_messages_cost_their_part_of_the_template() -> None:
+    known = ReportedTokens()
+    known.add(a_request("word " * 100), 100)
+    request = a_request("word " * 20)
+    more = replace(request, messages=request.messages + tuple(lm15.Message.user("word " * 20) for _ in range(4)))
+    assert (known.most_tokens(more) or 0) >= 100 + 4 * 6
 
 
 def test_a_report_that_is_too_low_lowers_no_bound_below_what_a_tokenizer_counts() -> None:
