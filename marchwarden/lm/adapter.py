@@ -13,6 +13,8 @@ from dspy.adapters.utils import format_field_value
 from pydantic import TypeAdapter
 
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+# Brackets and texts of JSON. The group is empty where a text breaks off.
+_JSON_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*("?)|[{}\[\]]', re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -98,3 +100,31 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
         found.append(value)
         position = text.find("{", end)
     yield from reversed(found)
+
+
+def whole_items(text: str) -> str | None:
+    """Return the JSON object that an answer breaks off in, closed after the last whole item of its lists.
+
+    None where no object is open at the end, or no item of a list that is its field is whole: of a field that is a
+    text or a number nobody can tell whether it is.
+    """
+    # What was thought aloud holds drafts, also where nothing came after it.
+    text = _THINKING.sub("", text).rpartition("</think>")[2]
+    start, last_end = text.find("{"), -1
+    if start < 0:
+        return None
+    ends: list[str] = []  # of what is open, outermost first
+    for token in _JSON_TOKENS.finditer(text, start):
+        match token[0]:
+            case "{" | "[" as bracket:
+                if not ends:
+                    start, last_end = token.start(), -1
+                ends.append("}" if bracket == "{" else "]")
+                continue
+            case "}" | "]" as bracket if ends and ends.pop() != bracket:
+                return None
+            case piece if piece.startswith('"') and not token[1]:
+                break
+        if ends == ["}", "]"]:
+            last_end = token.end()
+    return f"{text[start:last_end]}]}}" if ends[:1] == ["}"] and last_end > start else None

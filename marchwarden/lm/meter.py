@@ -16,6 +16,7 @@ from dspy import lm15
 
 from marchwarden.budget import Budget, Reservation
 from marchwarden.errors import BudgetExhausted, ModelError, NotRecorded, model_error
+from marchwarden.lm.adapter import whole_items
 from marchwarden.lm.counting import ReportedTokens
 from marchwarden.lm.engine import USUAL_FORM, PromptForm
 from marchwarden.lm.prompt import is_plausible, prompt_texts, request_hash
@@ -229,17 +230,23 @@ class Meter:
     # After
 
     def settle(self, admission: Admission, answer: Answer, response: Any) -> Any:
-        """Commit the cost of a whole answer and return it. Raises ModelError for one that is refused or cut short."""
+        """Commit the cost of an answer and return it; of one that was cut at its cap, the items that are whole.
+
+        Raises ModelError for one that is refused, or cut before an item was whole.
+        """
         bill = self._bill(response.usage, admission, answer, missing_output=admission.cap)
         error: ModelError | None = None
-        if response.finish_reason == "length":
+        settled = response
+        if response.finish_reason == "length" and (whole := whole_items(answer.text)):
+            settled = replace(response, message=lm15.Message.assistant(whole), finish_reason="stop")
+        elif response.finish_reason == "length":
             error = ModelError("truncated", "the model's answer was cut off at its cap")
         elif response.finish_reason == "content_filter":
             error = ModelError("refused", "the model declined to answer")
         self._commit(admission, bill, error, answer.text, response.finish_reason)
         if error is not None:
             raise error
-        return response
+        return settled
 
     def settle_failure(self, admission: Admission, answer: Answer, error: BaseException) -> None:
         """Commit the highest cost of a failed attempt. Raises in place of `error` where a retry would be useless."""

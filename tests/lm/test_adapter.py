@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import dspy
@@ -10,7 +11,7 @@ from dspy.utils.exceptions import AdapterParseError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.lm.adapter import JSONAnswers, ShortJSONAnswers, json_objects, without_thinking
+from marchwarden.lm.adapter import JSONAnswers, ShortJSONAnswers, json_objects, whole_items, without_thinking
 from marchwarden.stages.registry import STAGES
 
 
@@ -60,6 +61,36 @@ def test_an_answer_without_the_fields_is_an_error(text: str) -> None:
 def test_braces_without_end_are_no_object() -> None:
     assert list(json_objects("{" * 50 + "text")) == []
     assert list(json_objects('{"a": 1} {broken {"b": {"c": 2}}')) == [{"b": {"c": 2}}, {"a": 1}]
+
+
+CLAIMS = {"claims": [{"text": 'He said "a {b]".', "excerpts": [1, 2]}, {"text": "c", "excerpts": [3]}], "done": "no"}
+
+
+@pytest.mark.parametrize("before", ["", "Here it is:\n```json\n", '{"a": 1}\nBetter: ', "<think>{</think>"])
+def test_of_an_answer_that_breaks_off_the_items_that_are_whole_are_left(before: str) -> None:
+    answer = json.dumps(CLAIMS)
+    first, second = (answer.index(each) + len(each) for each in ("[1, 2]}", "[3]}"))
+    for end in range(len(answer)):
+        whole = whole_items(before + answer[:end])
+        count = (end >= first) + (end >= second)
+        assert (json.loads(whole) if whole else None) == ({"claims": CLAIMS["claims"][:count]} if count else None)
+    assert whole_items(before + answer) is None  # it does not break off
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON",
+        '{"sql": "SELECT 1',
+        '{"probability": 0.8, "would_change": "newer',
+        '{"claims": [{"text": "a", "excerpts": [1, 2]',
+        '<think>{"claims": [{"text": "a draft"}, {',
+        '{"claims": [{"text": "a"]',
+    ],
+)
+def test_an_answer_that_breaks_off_before_an_item_is_whole_leaves_nothing(text: str) -> None:
+    assert whole_items(text) is None
 
 
 def test_an_answer_that_is_all_thinking_is_kept() -> None:

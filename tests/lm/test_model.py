@@ -126,6 +126,26 @@ async def test_a_truncated_answer_is_not_asked_for_again(recorder: MemoryRecorde
     assert len(engine.requests) == 1
 
 
+class Names(dspy.Signature):  # type: ignore[misc]
+    """Name some."""
+
+    question: str = dspy.InputField()
+    names: list[str] = dspy.OutputField()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("capabilities", [Capabilities(), Capabilities.with_schema()])
+async def test_of_an_answer_that_is_cut_what_is_whole_counts(
+    capabilities: Capabilities, recorder: MemoryRecorder
+) -> None:
+    cut = Reply('{"names": ["Paris", "Lyon", "Marse', finish="length")
+    model, engine = scripted([cut], budget_of(20_000), recorder, capabilities=capabilities)
+    found = await model.predict("plan", dspy.Predict(Names), max_tokens=20, question="Which?")
+    assert found.names == ["Paris", "Lyon"]
+    assert len(engine.requests) == 1
+    assert [(call.error, call.finish, call.answer) for call in recorder.calls] == [(None, "length", cut.text)]
+
+
 @pytest.mark.anyio
 async def test_a_bug_in_a_stage_keeps_its_cause(recorder: MemoryRecorder) -> None:
     class Broken(dspy.Module):  # type: ignore[misc]
