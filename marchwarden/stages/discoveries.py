@@ -33,6 +33,8 @@ RELEVANT_POINTER = 0.15
 # The same for a pointer of a page without evidence; and for any pointer where an aspect asks for such a document.
 # Guesses.
 RELEVANT_ALONE, RELEVANT_ASKED_FOR = 0.5, 0.3
+# Tokens of the shortest answer that is of use. A guess: a query and a reason take 40 to 60.
+_ONE_EVENT_TOKENS = 60
 # Characters of a pointer's sentence that a reason quotes, and of a query. Guesses.
 _QUOTED_CHARS = _QUERY_CHARS = 200
 
@@ -309,6 +311,7 @@ DISCOVERIES: Stage[DiscoveriesGiven, list[DiscoveryEvent]] = Stage(
     model_free=model_free,
     ground=ground,
     shorten=shorten,
+    least_answer=lambda given: _ONE_EVENT_TOKENS,
     essential=False,
     time_share=0.5,
 )

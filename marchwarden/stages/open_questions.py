@@ -24,6 +24,8 @@ MOST_QUESTIONS = 4
 MOST_ABOUT_POINTERS = 2
 # Excerpts that a model is shown. A guess.
 EXCERPTS_SHOWN = 8
+# Tokens of the shortest answer that is of use. A guess: a question takes 20 to 40.
+_ONE_QUESTION_TOKENS = 45
 # Age from which on a statement may no longer hold: the contract calls sources of this age dated.
 OLD_YEARS = 3
 
@@ -74,7 +76,7 @@ def show(given: OpenQuestionsGiven) -> dict[str, Any]:
     return {
         "question": given.ledger.question,
         "excerpts": "\n".join(f"<{excerpt.number}> {given.text(excerpt)}" for excerpt in given.shown),
-        "already_open": [gap.topic for gap in given.gaps],
+        "already_open": [gap.topic for gap in given.gaps if gap.topic != given.ledger.question],
     }
 
 
@@ -191,6 +193,7 @@ OPEN_QUESTIONS: Stage[OpenQuestionsGiven, list[OpenQuestion]] = Stage(
     ground=ground,
     brief="Write specific questions that these findings raise, each from one excerpt, by its number. Answer none.",
     shorten=shorten,
+    least_answer=lambda given: _ONE_QUESTION_TOKENS,
     essential=False,
     time_share=0.5,
 )

@@ -39,7 +39,7 @@ FAILURES_BORNE = 3
 # Kinds of error that a second attempt can mend: answers that can't be read. DSPy has already retried the others, or
 # they would not change.
 UNREADABLE: tuple[str, ...] = ("unusable_output", "truncated")
-# Shortest answer to a short prompt that is of use. A guess: a claim takes 30 to 60.
+# Shortest answer to a short prompt that is of use, at most. A guess: a claim takes 30 to 60.
 _SHORT_ANSWER_TOKENS = 150
 # Reasons for which no answer came, as traces and results have them.
 TOO_SLOW = "the model took longer than"
@@ -74,9 +74,8 @@ class Stage(Generic[Given, Output]):
     """Instructions in the fewest words, for prompts in their short form; None for the signature's own."""
     shorten: Callable[[Given], Given | None] = lambda given: None
     """Returns the input with less for the model to be shown; None where there is no less."""
-    least_answer: int | None = None
-    """Tokens of the shortest answer that is of use where the model is shown no more than the least; None for those of
-    any short prompt."""
+    least_answer: Callable[[Given], int] | None = None
+    """Returns the tokens of the shortest answer that is of use to a short prompt; None for those of any."""
     time_share: float | None = None
     """Share, 0–1, that the model may take of the time which is left where the stage is run; None for all of it."""
 
@@ -363,9 +362,10 @@ class StageRunner:
     async def _predict_once(
         self, model: Model, stage: Stage[Given, Output], predictor: dspy.Predict, given: Given, form: PromptForm
     ) -> Output:
-        floor = min(_SHORT_ANSWER_TOKENS, stage.max_tokens // 4) if form.is_short else None
-        if form.is_short and form.is_last:
-            floor = stage.least_answer or floor
+        floor = None
+        if form.is_short:
+            least = stage.least_answer(given) if stage.least_answer else stage.max_tokens // 4
+            floor = min(_SHORT_ANSWER_TOKENS, least)
         prediction = await model.predict(
             stage.name,
             predictor,
