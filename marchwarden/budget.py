@@ -16,6 +16,8 @@ from marchwarden.errors import BudgetExhausted, Limit
 
 # Share of the tokens, and tokens at most, that are set aside for the answer before anything else is spent.
 SYNTHESIS_SHARE, SYNTHESIS_TOKENS = 0.5, 4000
+# The same while nothing is found that an answer could be made of: a model may find it in the pages. A guess.
+UNFOUNDED_SYNTHESIS_SHARE = 0.25
 # The same for the check of its claims. The answer takes about a third of its own, and the check may take the rest.
 VERIFY_SHARE, VERIFY_TOKENS = 0.1, 1500
 # Tokens below which nothing is set aside for the check: one claim with its quote takes about 300.

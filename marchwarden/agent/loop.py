@@ -7,7 +7,7 @@ from the ledger alone. The budget decides what a turn may spend.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
@@ -27,6 +27,7 @@ from marchwarden.budget import (
     LEAST_VERIFY_TOKENS,
     SYNTHESIS_SHARE,
     SYNTHESIS_TOKENS,
+    UNFOUNDED_SYNTHESIS_SHARE,
     VERIFY_SHARE,
     VERIFY_TOKENS,
     Budget,
@@ -135,9 +136,8 @@ class ResearchCall:
         if self.origin.kept_program is not None:
             await asyncio.to_thread(self.store.put, self.origin.kept_program)
         if self.stages.model is not None:
-            tokens = self.budget.token_budget
-            self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(SYNTHESIS_SHARE * tokens)))
-            kept = int(VERIFY_SHARE * tokens)
+            self._keep_for_answer(SYNTHESIS_SHARE)
+            kept = int(VERIFY_SHARE * self.budget.token_budget)
             if kept >= LEAST_VERIFY_TOKENS:
                 self.budget.set_aside(VERIFY.name, min(VERIFY_TOKENS, kept))
         is_over = False
@@ -151,6 +151,9 @@ class ResearchCall:
             self.tell.stopped("seconds", "The time for reading pages ran out.")
         self.stages.give_back(SYNTHESIZE)
         return await self._finish()
+
+    def _keep_for_answer(self, share: float) -> None:
+        self.budget.set_aside(SYNTHESIZE.name, min(SYNTHESIS_TOKENS, int(share * self.budget.token_budget)))
 
     def _start(self) -> None:
         request, settings, program, model = self.request, self.settings, self.program, self.stages.model
@@ -299,6 +302,9 @@ class ResearchCall:
         rarity = deepcopy(self.rarity)
         given = await asyncio.to_thread(self._extract_given, pages, aspects, rarity, self.tools.embedder)
         self.rarity = rarity
+        asks_model = self.stages.model is not None
+        if asks_model and not self.ledger.excerpts and not await asyncio.to_thread(_is_found_by_rules, given):
+            self._keep_for_answer(UNFOUNDED_SYNTHESIS_SHARE)
 
         async def pick(one: ExtractGiven) -> None:
             if one.page.query is not None:  # the rows of a statement are what it was written for: all of them count
@@ -309,6 +315,8 @@ class ResearchCall:
         try:
             await side_by_side([pick(one) for one in given])
         finally:
+            if asks_model:
+                self._keep_for_answer(SYNTHESIS_SHARE)
             for one in given:
                 if one.page.url in done:
                     self._picked(one, *done[one.page.url])
@@ -438,3 +446,8 @@ class ResearchCall:
         if self.checkpoint:
             self.checkpoint(state)
         return state
+
+
+def _is_found_by_rules(given: Sequence[ExtractGiven]) -> bool:
+    """Return whether there is something on these pages that an answer could be made of without a model's picks."""
+    return any(EXTRACT.model_free(one) for one in given)

@@ -501,6 +501,36 @@ async def test_whatever_the_plan_has_left_the_model_is_asked_for_the_answer() ->
     assert planned == {True, False}, planned
 
 
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("The lamp was the gift of a widow, Ines Corvo, to the sailors of Aurel.", False),
+        ("A widow in the village, Ines Corvo, paid with all her silver so that ships would see the rocks.", True),
+    ],
+)
+async def test_while_rules_find_nothing_tokens_of_the_answer_pay_for_a_model_to_read(
+    text: str, is_asked: bool
+) -> None:
+    plain = [f"Chapter {number} is on wool, salt, rope, tar and herring, and who sold them." for number in range(3)]
+    pages = {"https://aurel.example/": article("Lighthouse, Port Aurel", text, *plain)}
+    planned = {"thought": "Look.", "aspects": [], "queries": ["lighthouse Port Aurel"], "read": [], "done": False}
+
+    def script(request: Any) -> Reply:
+        asked, said = "\n".join(prompt_texts(request)), good(request)
+        said = json.dumps(planned) if stage_of(request) == "plan" else said
+        return Reply(said, usage=lm15.Usage(input_tokens=len(asked) // 4 + 12, output_tokens=len(said) // 4 + 1))
+
+    done = await run(
+        script,
+        question="Who paid for the lighthouse at Port Aurel?",
+        pages=pages,
+        count=lambda request: estimate_tokens(request, "m"),
+        token_budget=700,
+    )
+    assert ("extract" in {call.stage for call in done.events("model_call")}) is is_asked
+    assert done.result.cost_metadata.tokens_used <= 700
+
+
 async def test_a_marker_to_an_excerpt_that_says_something_else_is_dropped_and_a_disagreement_keeps_both() -> None:
     pages = PAGES | {
         "https://halden-tribune.com/": article(
