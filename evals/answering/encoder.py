@@ -25,6 +25,8 @@ MOST, GROUPS, TOKENS = 12, 4, 160
 # Weight of each pair's own loss beside that of the group's order.
 PAIR_WEIGHT = 1.0
 _MASKED = -1e9
+# Pairs that are scored together.
+_SCORED = 32
 
 Parameters = Any
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -102,7 +104,7 @@ def _forward(frozen, trained, batch, dropout, key):  # type: ignore[no-untyped-d
     for own in lower:
         x = _layer(x, hidden, own, 0.0, key)
     x = jax.lax.stop_gradient(x)
-    for own, part in zip(upper, jax.random.split(key, len(upper)), strict=True):
+    for own, part in zip(upper, jax.random.split(key, max(1, len(upper))), strict=False):
         x = _layer(x, hidden, own, dropout, part)
     mean = (x * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
     read = jnp.tanh(jnp.concatenate([x[:, 0], mean], -1) @ head["d"] + head["db"])
@@ -168,4 +170,17 @@ def train(weights: Parameters, groups: Sequence[Group], *, rate: float, seed: in
             print(f"step {number} of {len(batches)}: loss {float(lost):.3f}", flush=True)
     found = jax.tree.map(np.asarray, (embeddings, [*frozen[1], *trained[0]], trained[1]))
     keep.write_bytes(pickle.dumps(found))
+    return found
+
+
+def score(weights: Parameters, pairs: Sequence[Pair]) -> np.ndarray:
+    """Return the log-odds of each pair that the passage answers."""
+    embeddings, layers, head = weights
+    read = jax.jit(lambda batch: _forward((embeddings, layers), ([], head), batch, 0.0, jax.random.PRNGKey(0)))
+    found = np.zeros(len(pairs), np.float32)
+    by_length = sorted(range(len(pairs)), key=lambda place: sum(map(len, pairs[place])))
+    for at in range(0, len(pairs), _SCORED):
+        own = by_length[at : at + _SCORED]
+        filled = (own + own[-1:] * _SCORED)[:_SCORED]  # one size, so that it is compiled once a length
+        found[own] = np.asarray(read(_batch([pairs[place] for place in filled])))[: len(own)]
     return found

@@ -108,6 +108,10 @@ class JudgedWeights(_Group):
     """Weight of the log-odds that the judge tells."""
     likeness: Weight
     """Weight of the similarity in meaning, in standard deviations above the usual similarity."""
+    specific_kind_missing: Weight = 0.0
+    """Added where the window holds none of a specific kind that is asked for, such as a date or a distance."""
+    counted_missing: Weight = 0.0
+    """Added where nothing names the thing that "how many …" counts."""
     bias: Weight
     """Log-odds of a window without any feature."""
 
@@ -248,11 +252,12 @@ class Relevance(_Group):
         full_stop=0.084,
         bias=-5.718,
     )
-    by_judge: JudgedWeights = JudgedWeights(judged=0.287, likeness=1.304, bias=-0.621)
+    by_judge: JudgedWeights = JudgedWeights(
+        judged=0.297, likeness=1.135, specific_kind_missing=-1.16, counted_missing=-0.421, bias=-0.662
+    )
     """Weights of a window that was judged; it is ranked by them, too."""
-    as_judged: Share = 0.77
-    """Factor on the chance of a window that was judged. On pages by others it is too high: of windows of real dev for
-    which it is .61 or .81 on average, .43 and .62 answer."""
+    as_judged: Share = 1.0
+    """Factor on the chance of a window that was judged, for a judge whose chances are too high."""
     nothing_asked: Share = 0.8
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
     nothing_named: Share = 0.2
