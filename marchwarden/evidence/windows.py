@@ -18,6 +18,11 @@ from marchwarden.observations import Page, Passage
 MOST_PASSAGES_OF_WINDOW = 4
 
 
+# Characters of an item of a list, at most. A guess: more is a paragraph.
+_ITEM_CHARS = 120
+# The end of a line that leads in to a list.
+_LEADS_IN = (":", "：")
+_SENTENCE_END = re.compile(r"[.!?。！？][\"\u201d\u2019')\]]*$")
 # What a page says to its readers about itself, a date or a time alone, the name of an account alone.
 # No answer begins or ends with it.
 FURNITURE = re.compile(
@@ -126,3 +131,55 @@ def windows(page: Page, passages: Sequence[Passage]) -> list[Window]:
                 continue
             found.append(Window(tuple(chosen), page.text[passage.start : last.end]))
     return found
+
+
+def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, key: Passage, until: int) -> Window:
+    """Return a window that ends within a list with the items that follow, as far as all may be quoted together.
+
+    It ends within one where it holds the line that leads in to it, or two items. Where there is no room for the next
+    item, the window begins later, but not after the line that leads in, or `key`. It ends before `until`.
+    """
+    own = list(window.passages)
+    items = 0
+    while items < len(own) and _is_item(page, own[-1 - items]):
+        items += 1
+    has_lead_in = items < len(own) and own[-1 - items].text.endswith(_LEADS_IN)
+    if not has_lead_in and items < 2:
+        return window
+    keep = min(key.number, own[-1 - items].number if has_lead_in else own[-items].number)
+    usual = page.text[own[-2].end : own[-1].start] if items > 1 else None
+    """What stands between two items."""
+    place = next((at for at, each in enumerate(passages) if each.number == own[-1].number), len(passages))
+    for following in passages[place + 1 :]:
+        last, gap = own[-1], page.text[own[-1].end : following.start]
+        is_first = last.text.endswith(_LEADS_IN)
+        if (
+            following.number != last.number + 1
+            or following.heading != last.heading
+            or following.end > until
+            or not _is_item(page, following)
+            or FURNITURE.search(following.text)
+            or (usual is not None and gap != usual)
+            # Paragraphs are items only under a line that leads in to them, and where they are no sentences.
+            or ("\n\n" in gap and not is_first and (not has_lead_in or _SENTENCE_END.search(following.text)))
+        ):
+            break
+        usual = usual if is_first else gap
+        while following.end - own[0].start > EXCERPT_LIMIT and own[0].number < keep:
+            del own[0]
+        if following.end - own[0].start > EXCERPT_LIMIT:
+            break
+        own.append(following)
+    return Window(tuple(own), page.text[own[0].start : own[-1].end])
+
+
+def _is_item(page: Page, passage: Passage) -> bool:
+    """Return whether a passage may be an item of a list: a short line, or a row, that is a passage of its own."""
+    text, start, end = page.text, passage.start, passage.end
+    return (
+        end - start <= _ITEM_CHARS
+        and "\n" not in passage.text
+        and text[max(0, start - 1) : start] in ("", "\n")
+        and text[end : end + 1] in ("", "\n")
+        and not passage.text.endswith(_LEADS_IN)
+    )

@@ -12,7 +12,7 @@ from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Relevance
-from marchwarden.evidence.windows import Window
+from marchwarden.evidence.windows import Window, with_rest_of_list
 from marchwarden.injection.detector import holds_injection, is_injection
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
@@ -231,12 +231,40 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
             excerpts += _named_rows(given, named, aspect)
             continue
         is_judged = given.relevance.is_judged(aspect)
-        for _, window in given.relevance.best(aspect, least.picks_per_aspect):
+        best = [window for _, window in given.relevance.best(aspect, least.picks_per_aspect)]
+        for window in best:
             excerpt = given.relevance.excerpt(window, aspect)
             excerpt.answers = excerpt.relevance >= (least.judged if is_judged else least.relevant)
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
+                if excerpt.answers:
+                    excerpt, window = _with_rest_of_list(given, excerpt, window, best)
                 excerpts.append(_under_heading(given, excerpt, window, aspect))
     return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))
+
+
+def _with_rest_of_list(
+    given: ExtractGiven, excerpt: Excerpt, window: Window, best: Sequence[Window]
+) -> tuple[Excerpt, Window]:
+    """Return an excerpt and its window with the rest of the list that it ends within, up to the next of the best.
+
+    The items count as no further sentences of an answer.
+    """
+    page = given.page
+    if page.media_type in TABLES:
+        return excerpt, window
+    begin = excerpt.start + (excerpt.key[0] if excerpt.key else 0)
+    key = next(passage for passage in window.passages if passage.start == begin)
+    until = min((each.start for each in best if each.start >= window.end), default=len(page.text))
+    whole = with_rest_of_list(page, given.passages, window, key, until)
+    if whole == window or is_injection(whole.text):
+        return excerpt, window
+    changed = {
+        "start": whole.start,
+        "end": whole.end,
+        "text": whole.text,
+        "key": (key.start - whole.start, key.end - whole.start),
+    }
+    return excerpt.model_copy(update=changed), whole
 
 
 def _named_rows(given: ExtractGiven, rows: Sequence[Sequence[Passage]], aspect: Aspect) -> list[Excerpt]:

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.evidence.relevance import PageTerms, Relevance
-from marchwarden.evidence.windows import MOST_PASSAGES_OF_WINDOW, entries_of_references, windows
+from marchwarden.evidence.windows import (
+    MOST_PASSAGES_OF_WINDOW,
+    Window,
+    entries_of_references,
+    windows,
+    with_rest_of_list,
+)
 from marchwarden.ledger import Aspect
 from marchwarden.observations import Page
 from marchwarden.reading.page import read_page
@@ -179,3 +185,67 @@ def test_entries_of_a_list_of_references_answer_only_those_who_ask_for_works() -
     assert {each.text for each in page.passages if each.number not in found} == set(sentences)
     assert "Manson" not in best("Does vitamin D prevent cancer?", page)
     assert "Manson" in best("Which papers are there on vitamin D and cancer?", page)
+
+
+ITEMS = ["A robot", "A clean base", "Two bags", "A line cord"]
+
+
+def of_html(body: str) -> Page:
+    html = f"<html><head><title>Robots</title></head><body><article><h1>Robots</h1>{body}</article></body></html>"
+    page = read_page(html.encode(), url="https://a.org/", content_type="text/html; charset=utf-8")
+    assert page
+    return page
+
+
+def with_rest(page: Page, first: str, last: str, *, key: str | None = None, until: str | None = None) -> str:
+    """The text that a window from one passage to another, which it begins and ends with, becomes."""
+    texts = [passage.text for passage in page.passages]
+    chosen = page.passages[texts.index(first) : texts.index(last) + 1]
+    window = Window(tuple(chosen), page.text[chosen[0].start : chosen[-1].end])
+    key_passage = page.passages[texts.index(key or last)]
+    end = page.passages[texts.index(until)].start if until else len(page.text)
+    return with_rest_of_list(page, page.passages, window, key_passage, end).text
+
+
+LIST = of_html(
+    "<p>The robot cleans floors in every room of a house. What is in the box:</p>"
+    f"<ul>{''.join(f'<li>{item}</li>' for item in ITEMS)}</ul>"
+    "<p>It is sold in shops and costs 400 crowns in all of them.</p>"
+)
+
+
+def test_a_quote_that_ends_within_a_list_goes_on_with_its_items() -> None:
+    whole = with_rest(LIST, "What is in the box:", "A robot")
+    assert whole == LIST.text[LIST.text.index("What is in the box:") : LIST.text.index("\n\nIt is sold")]
+    assert with_rest(LIST, "A clean base", "Two bags").endswith("A line cord")  # two items tell a list, too
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "until"),
+    [
+        ("A clean base", "A clean base", None),  # one line alone
+        ("What is in the box:", "What is in the box:", "A robot"),  # another quote begins there
+        ("It is sold in shops and costs 400 crowns in all of them.", "It is sold in shops and costs 400 crowns in all of them.", None),
+    ],
+)  # fmt: skip
+def test_what_ends_in_no_list_stays_as_it_is(first: str, last: str, until: str | None) -> None:
+    assert with_rest(LIST, first, last, until=until) == LIST.text[LIST.text.index(first) :][: len(first)]
+
+
+def test_short_paragraphs_under_a_line_that_leads_in_are_a_list() -> None:
+    page = of_html(
+        "<p>The robot cleans all floors of a house.</p><p>What is in the box:</p>"
+        + "".join(f"<p>{item}</p>" for item in ITEMS)
+    )
+    assert with_rest(page, "What is in the box:", "A robot").endswith("A line cord")
+    assert with_rest(page, "A robot", "A clean base") == "A robot\n\nA clean base"
+
+
+def test_where_a_list_leaves_no_room_what_stands_before_it_is_left_out_but_not_what_fits_best() -> None:
+    before = "The robot, which was shown at a fair in spring, cleans the floors of every room of a house for a year."
+    items = [f"Part {number} of the robot and what belongs to that part of the robot" for number in range(1, 9)]
+    page = of_html(f"<p>{before} What is in the box:</p><ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>")
+    whole = with_rest(page, before, items[0], key="What is in the box:")
+    assert whole == f"What is in the box:\n\n{chr(10).join(items[:7])}"
+    assert len(whole) <= EXCERPT_LIMIT
+    assert with_rest(page, before, items[0], key=before).startswith(before)
