@@ -147,8 +147,8 @@ def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, k
     if not has_lead_in and items < 2:
         return window
     keep = min(key.number, own[-1 - items].number if has_lead_in else own[-items].number)
+    # What stands between two items.
     usual = page.text[own[-2].end : own[-1].start] if items > 1 else None
-    """What stands between two items."""
     place = next((at for at, each in enumerate(passages) if each.number == own[-1].number), len(passages))
     for following in passages[place + 1 :]:
         last, gap = own[-1], page.text[own[-1].end : following.start]
