@@ -1,16 +1,16 @@
 """Confidence in an answer, by a rubric over recorded facts, which a model's estimate can lower.
 
-    base      0.70 · 0.72 · 0.75 · 0.85 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
+    base      0.70 · 0.71 · 0.73 · 0.80 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
     authority +0.05 high · 0 medium · −0.12 low
     recency   −0.05 where everything is over three years old
     conflict  −0.10 where sources disagree and nothing settled it, −0.03 where something did; never "high"
     budget    −0.15 where a limit cut the research short, and then never over 0.69
-    fit       times 1 / (1 + exp(−1.27 × (log-odds of query_specificity_match − log-odds of 0.25))), which is
-              0.20 · 0.50 · 0.71 · 0.92 for 0.1 · 0.25 · 0.4 · 0.7
+    fit       times 1 / (1 + exp(−0.8 × (log-odds of query_specificity_match − log-odds of 0.1))), which is
+              0.50 · 0.71 · 0.81 · 0.92 for 0.1 · 0.25 · 0.4 · 0.7
     aspects   times 0.4 + 0.6 × the share of aspects answered
 
 These numbers are the defaults (programs/parameters.py); a program may have others. The fit of the evidence tells
-most: its curve is fitted to answers over real pages (evals/reports/confidence.md). The other numbers are guesses.
+most: its curve was chosen on answers over real pages (evals/reports/confidence.md). The other numbers are guesses.
 Where the model has a calibration, an answer with a citation gets the share of right answers among those with its
 score, within the same upper bounds. A model's own estimate that the answer is right (stages/score_confidence.py)
 lowers the confidence to the middle of both, in log-odds. It raises it only where the calibration was fitted with such

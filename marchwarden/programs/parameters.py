@@ -342,11 +342,11 @@ class Confidence(_Group):
     """Base of the score where no source is cited."""
     one_source: Share = 0.7
     """Base of the score where one independent source is cited."""
-    two_sources: Share = 0.72
+    two_sources: Share = 0.71
     """Base of the score where two independent sources are cited."""
-    three_sources: Share = 0.75
+    three_sources: Share = 0.73
     """Base of the score where three independent sources are cited."""
-    more_sources: Share = 0.85
+    more_sources: Share = 0.8
     """Base of the score where more independent sources are cited."""
     authority: AuthorityTrust = AuthorityTrust()
     """Added to the score, by the median authority of the cited sources."""
@@ -358,10 +358,10 @@ class Confidence(_Group):
     """Taken off where sources disagree and something settles it."""
     exhausted: Share = 0.15
     """Taken off where a limit cut the research short."""
-    fit_half: Share = 0.25
+    fit_half: Share = 0.1
     """Fit of the evidence to the question with which the factor on the score is a half."""
-    fit_slope: float = Field(1.27, ge=0, le=5)
-    """Slope of that factor in the log-odds of the fit. Both are fitted to 345 answers over real pages."""
+    fit_slope: float = Field(0.8, ge=0, le=5)
+    """Slope of that factor in the log-odds of the fit. Both were chosen on 403 answers over real pages."""
     answered_floor: Share = 0.4
     """Factor on the score where no aspect is answered."""
 

@@ -13,6 +13,7 @@ from marchwarden.evidence.confidence import assess, authority_of, calibrated, lo
 from marchwarden.ledger import Ledger
 from marchwarden.observations import Work
 from marchwarden.programs import Calibration, EstimateCurve
+from marchwarden.programs.parameters import DEFAULT
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,12 @@ def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
         num_corroborating_sources=5, source_authority=SourceAuthority.HIGH, contradiction_detected=True,
         query_specificity_match=1.0, budget_exhausted=False, recency=Recency.CURRENT,
     )  # fmt: skip
-    assert confidence_band(score_of(factors, 1.0, unresolved=False)) == "moderate"
+    trusting = DEFAULT.model_copy(update={"confidence": DEFAULT.confidence.model_copy(update={"more_sources": 0.95})})
+    assert confidence_band(score_of(factors, 1.0, unresolved=False, parameters=trusting)) == "moderate"
     agreeing = factors.model_copy(update={"contradiction_detected": False})
-    assert confidence_band(score_of(agreeing, 1.0, unresolved=False)) == "high"
+    assert confidence_band(score_of(agreeing, 1.0, unresolved=False, parameters=trusting)) == "high"
+    # By the shipped rubric, that only counts sources, none is: more of them are right no more often.
+    assert confidence_band(score_of(agreeing, 1.0, unresolved=False)) == "moderate"
 
 
 def of_fit(fit: float, sources: int = 1) -> float:
@@ -75,8 +79,8 @@ def of_fit(fit: float, sources: int = 1) -> float:
     return score_of(factors, 1.0, unresolved=False)
 
 
-def test_evidence_that_hardly_fits_gives_next_to_no_confidence_and_a_single_source_no_high_one() -> None:
-    assert [of_fit(fit) for fit in (0.0, 0.1, 0.25, 0.5, 0.7, 1.0)] == [0.01, 0.14, 0.35, 0.56, 0.65, 0.7]
+def test_the_worse_the_evidence_fits_the_lower_the_confidence_and_a_single_source_has_no_high_one() -> None:
+    assert [of_fit(fit) for fit in (0.0, 0.1, 0.25, 0.5, 0.7, 1.0)] == [0.09, 0.35, 0.49, 0.6, 0.64, 0.7]
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 6))

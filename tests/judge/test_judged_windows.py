@@ -48,10 +48,25 @@ def test_the_windows_that_were_judged_are_those_that_can_be_chosen(tmp_path: Pat
     assert TALL in page.best(ASKED, 1)[0][1].text
 
 
-def test_a_chance_is_never_told_higher_than_it_was_on_pages_by_others(tmp_path: Path) -> None:
+def test_the_chances_of_a_judge_that_tells_too_high_ones_can_be_lowered(tmp_path: Path) -> None:
     (page,) = read(html(f"{OPENED} The Halden Bridge is 45 metres high."), cache=tmp_path)
-    chances = [page.of(window, ASKED) for window in page.likely(ASKED)]
-    assert 0.15 < max(chances) < DEFAULT.relevance.as_judged
+    halved = DEFAULT.model_copy(update={"relevance": DEFAULT.relevance.model_copy(update={"as_judged": 0.5})})
+    lower = Relevance(page.page, [ASKED], alike=page._alike, judged=page._judged, parameters=halved)
+    for window in page.likely(ASKED):
+        assert lower.of(window, ASKED) == pytest.approx(page.of(window, ASKED) / 2)
+    assert max(page.of(window, ASKED) for window in page.likely(ASKED)) > 0.15
+
+
+@pytest.mark.parametrize(("sentence", "is_lower"), [(OPENED, True), (TALL, False)])
+def test_a_window_without_the_kind_that_is_asked_for_counts_less(
+    sentence: str, is_lower: bool, tmp_path: Path
+) -> None:
+    (page,) = read(html(sentence), cache=tmp_path)
+    same = DEFAULT.relevance.by_judge.model_copy(update={"specific_kind_missing": 0.0})
+    blind = DEFAULT.model_copy(update={"relevance": DEFAULT.relevance.model_copy(update={"by_judge": same})})
+    other = Relevance(page.page, [ASKED], alike=page._alike, judged=page._judged, parameters=blind)
+    (window,) = page.likely(ASKED)
+    assert (page.of(window, ASKED) < other.of(window, ASKED)) == is_lower
 
 
 def test_a_page_whose_windows_all_rank_too_low_to_be_judged_has_none(tmp_path: Path) -> None:
