@@ -342,11 +342,11 @@ class Confidence(_Group):
     """Base of the score where no source is cited."""
     one_source: Share = 0.7
     """Base of the score where one independent source is cited."""
-    two_sources: Share = 0.71
+    two_sources: Share = 0.7
     """Base of the score where two independent sources are cited."""
-    three_sources: Share = 0.73
+    three_sources: Share = 0.71
     """Base of the score where three independent sources are cited."""
-    more_sources: Share = 0.8
+    more_sources: Share = 0.74
     """Base of the score where more independent sources are cited."""
     authority: AuthorityTrust = AuthorityTrust()
     """Added to the score, by the median authority of the cited sources."""
