@@ -50,7 +50,7 @@ from marchwarden.trace.events import (
     parse_event,
 )
 from marchwarden.trace.standalone_verifier import ENDINGS
-from marchwarden.trace.writer import TraceWriter
+from marchwarden.trace.writer import TraceWriter, event_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,20 +69,17 @@ HEARTBEAT_SECONDS = 8.0
 DRAIN_SECONDS = 1.0
 # Seconds in which a call that has its answer may bring its pages to the disk. A guess.
 SYNC_SECONDS = 10.0
-# Seconds between two readings of what a process sent, until it begins to write its answer: a call sends some fifty
-# frames, and waking up for one costs the server more than what it does with it. What waits in the channel is not lost
-# where the process dies. With 0.05 s a call cost 0.7 to 1.0 ms more
-# (evals/reports/server.md).
-READ_EVERY_SECONDS = 0.1
+# Seconds between two readings of what a process sent, unless it rings: a call sends some fifty frames, and waking up
+# for one costs the server more than what it does with it. What waits in the channel is not lost where the process
+# dies. A caller over MCP is told no more often (capabilities/progress.py).
+READ_EVERY_SECONDS = 0.5
 
 # Seconds in which a server that was stopped is likely to be there again. A guess.
 RESTART_SECONDS = 10
 
-# Actions of the events that a running call is governed by; of those that it closes with; and of those that say that
-# it will soon have its answer.
+# Actions of the events that a running call is governed by, and of those that it closes with.
 _HEEDED = frozenset({"start", "model_call", "result"})
 _CLOSING = frozenset({"assess", "conclude", "result"})
-_NEAR_THE_END = _CLOSING | {"stop", "synthesize"}
 
 _KILLS = {
     "seconds": "it ran longer than its time limit and the time to finish after it",
@@ -246,9 +243,10 @@ def _starter() -> threading.Thread:
 class _Worker:
     """The process of one call, seen from outside."""
 
-    def __init__(self, job: Job, channel: socket.socket) -> None:
+    def __init__(self, job: Job, channel: socket.socket, bell: socket.socket) -> None:
         self._job = job
         self._channel = channel
+        self._bell = bell
         self._process: BaseProcess | None = None
         self._unwanted = False
         self._not_started = "NotStarted"
@@ -256,13 +254,15 @@ class _Worker:
     def start(self) -> None:
         """Start the process, and block until it exists.
 
-        One that was killed before is killed then, or not started at all. Where it can't be started, the channel is
-        closed.
+        One that was killed before is killed then, or not started at all. Where it can't be started, the channel and
+        the bell are closed.
         """
-        with self._channel, _starting, _without_main():
+        with self._bell, self._channel, _starting, _without_main():
             if self._unwanted:
                 return
-            process = _context(self._job.settings).Process(target=run, args=(self._job, self._channel), daemon=True)
+            process = _context(self._job.settings).Process(
+                target=run, args=(self._job, self._channel, self._bell), daemon=True
+            )
             try:
                 process.start()
             except Exception as error:
@@ -303,8 +303,10 @@ class _Call:
         self._ending = ending
         self._continues = continues
         self._channel, theirs = socket.socketpair()
-        self._channel.setblocking(False)
-        self._worker = _Worker(job, theirs)
+        self._bell, their_bell = socket.socketpair()
+        for ours in (self._channel, self._bell):
+            ours.setblocking(False)
+        self._worker = _Worker(job, theirs, their_bell)
         self._reader = FrameReader()
         self._started = self._told = time.monotonic()
         self._began: float | None = None
@@ -324,8 +326,6 @@ class _Call:
         """Result in the event that ends the call."""
         self._result: ResearchResult | None = None
         self._error: dict[str, Any] | None = None
-        self._is_closing = False
-        """True once its answer, or its error, is near."""
         self._has_end = False
         """True once a line that ends the trace was written, or tried to be."""
 
@@ -351,14 +351,17 @@ class _Call:
         finally:
             self._worker.kill()
             self._channel.close()
+            self._bell.close()
 
     # While it runs
 
     async def _receive(self) -> bytes:
         """Return the bytes that the process sent next; none once it is gone."""
-        # The rest of a frame that the channel has no room for is not waited for: its process stands still meanwhile.
-        if not self._is_closing and not self._reader.is_inside_frame:
-            await anyio.sleep(READ_EVERY_SECONDS)
+        # The rest of a frame that the channel has no room for is read at once: its process stands still meanwhile.
+        if not self._reader.is_inside_frame:
+            await self._wait_for(self._bell, min(READ_EVERY_SECONDS, self._seconds_left()))
+            with suppress(BlockingIOError, ConnectionResetError):
+                self._bell.recv(_CHUNK_BYTES)
         while not self._drained:
             now = time.monotonic()
             if now >= self._deadline:
@@ -371,11 +374,16 @@ class _Call:
                 self._tell(f"{self._message} ({now - self._started:.0f} s)")
             with suppress(BlockingIOError):
                 return self._read()
-            # The event loop's clock is another one than ours.
-            wait = min(self._deadline, self._stop_at, self._told + HEARTBEAT_SECONDS) - time.monotonic()
-            with anyio.move_on_at(anyio.current_time() + max(0.0, wait)) as self._waiting:
-                await anyio.wait_readable(self._channel)
+            await self._wait_for(self._channel, min(self._seconds_left(), self._told + HEARTBEAT_SECONDS - now))
         return b""
+
+    async def _wait_for(self, ready: socket.socket, seconds: float) -> None:
+        """Wait until something can be read there, for so long at most, or until the operator asks for the end."""
+        with anyio.move_on_after(max(0.0, seconds)) as self._waiting:
+            await anyio.wait_readable(ready)
+
+    def _seconds_left(self) -> float:
+        return min(self._deadline, self._stop_at) - time.monotonic()
 
     def _read(self) -> bytes:
         try:
@@ -401,7 +409,7 @@ class _Call:
         if frame.kind == "event":
             # Nothing follows the line that seals the trace with its answer.
             if self._finished is None:
-                await self._record(frame.json())
+                await self._record(frame.json(), frame.text)
         elif frame.kind == "progress":
             self._message = frame.json()
             self._tell(self._message)
@@ -414,23 +422,21 @@ class _Call:
         elif frame.kind == "lost":
             self._writer.note_lost(frame.json())
         elif frame.kind == "result":
-            self._is_closing = True
             given = frame.json()
             self._result = self._finished if given is None else self._own(ResearchResult.model_validate(given))
         else:
-            self._is_closing = True
             self._error = frame.json()
 
-    async def _record(self, fields: dict[str, Any]) -> None:
-        """Write an event of the process, by the fields of its JSON. Only those that matter here are read as events: a
-        process sends some twenty, which it has made by their models itself."""
+    async def _record(self, fields: dict[str, Any], text: str = "") -> None:
+        """Write an event of the process, by the fields of its JSON and, where it came so, by its `text`. Only those
+        that matter here are read as events: a process sends some twenty, which it has made by their models itself."""
         action = fields.get("action")
         known = FIELDS.get(action) if isinstance(action, str) else None
         if known is None:
             raise FrameError(f"not an event: {action!r}")
         # No other fields: a line's number, time and seal are the writer's to give.
-        fields = {name: value for name, value in fields.items() if name in known}
-        self._is_closing = self._is_closing or action in _NEAR_THE_END
+        if not fields.keys() <= known:
+            fields, text = {name: value for name, value in fields.items() if name in known}, ""
         if action == "conclude" and self._began is not None and self._killed is None:
             # The answer is there. Its pages are brought to the disk, which is not to cost it.
             self._deadline = max(self._deadline, min(self._latest, time.monotonic() + SYNC_SECONDS))
@@ -441,9 +447,12 @@ class _Call:
                 return
             self._finished = self._own(event.result)
         if isinstance(event, Started) and self._continues:
-            fields["continues"] = self._continues
+            fields["continues"], text = self._continues, ""
+        # The text goes into the trace as it is, unless something else stands around or in it than a process writes.
+        if not (text.startswith(f'{{"action": "{action}", "decision": ') and text.endswith("}")) or "\n" in text:
+            text = event_text(fields)
         try:
-            await self._write(fields)
+            await self._write(fields["action"], text)
         except StorageError as error:
             # The answer is there, and may have been paid for. It is given without the end of its trace.
             if action not in _CLOSING:
@@ -469,17 +478,20 @@ class _Call:
             raise FrameError(f"the result of call {result.trace_id}")
         return result
 
-    async def _write(self, fields: dict[str, Any]) -> None:
-        """Append an event to the trace. Raises StorageError."""
-        if fields["action"] not in ENDINGS:
-            self._writer.record_fields(fields)
+    async def _write(self, action: str, text: str) -> None:
+        """Append an event to the trace, by its action and its JSON. Raises StorageError."""
+        if action not in ENDINGS:
+            self._writer.record_text(action, text)
             return
         # It waits until the trace and its pages are on the disk, which takes 10 to 100 ms: others go on meanwhile.
         with anyio.CancelScope(shield=True):
             try:
-                await anyio.to_thread.run_sync(self._writer.record_fields, fields)
+                await anyio.to_thread.run_sync(self._writer.record_text, action, text)
             finally:
                 self._has_end = True  # also where the line is there, but may not be on the disk
+
+    async def _write_event(self, event: Event) -> None:
+        await self._write(event.action, event_text(_fields(event)))
 
     async def _take_what_waits(self) -> None:
         """Take what the process sent before it was killed."""
@@ -493,7 +505,7 @@ class _Call:
         # What ended before its caller cancelled it has its end.
         if not self._has_end:
             with suppress(StorageError):
-                await self._write(_fields(self._ending.cancellation(self._job.request.question)))
+                await self._write_event(self._ending.cancellation(self._job.request.question))
 
     # Once it has ended
 
@@ -523,7 +535,7 @@ class _Call:
         raise await self._failed(reason)
 
     async def _finish(self, limit: Literal["seconds", "tokens", "stopped"]) -> ResearchResult:
-        await self._write(_fields(WasKilled(decision=_KILLS[limit], reason=limit)))
+        await self._write_event(WasKilled(decision=_KILLS[limit], reason=limit))
         result, record = await anyio.to_thread.run_sync(self._finished_from_outside, limit)
         self._killed = None
         await self._record(_fields(record))
@@ -565,7 +577,7 @@ class _Call:
 
     async def _record_failure(self, decision: str, error: str) -> None:
         with suppress(StorageError):
-            await self._write(_fields(Failed(decision=decision, error=error, question=self._job.request.question)))
+            await self._write_event(Failed(decision=decision, error=error, question=self._job.request.question))
 
 
 def _fields(event: Event) -> dict[str, Any]:

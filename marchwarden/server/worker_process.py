@@ -1,6 +1,7 @@
 """The process of one research call, and the frames in which it reports to its parent.
 
-A frame is `kind length\\n` and that many bytes of JSON, so a frame that was cut short is known as such.
+A frame is `kind length\\n` and that many bytes of JSON, so a frame that was cut short is known as such. The parent
+reads frames now and then, and at once where the process rings: on a second socket, the bell, by a byte or by its end.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from marchwarden.errors import ConfigurationError, MarchwardenError, StorageErro
 from marchwarden.settings import Settings
 from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Event, Finished
-from marchwarden.trace.writer import HASH
+from marchwarden.trace.writer import HASH, event_text
 
 if TYPE_CHECKING:
     from marchwarden.agent.conclusion import Checkpoint
@@ -41,6 +42,12 @@ _MAX_HEADER_BYTES = 32
 # Bytes of a frame, at most. The largest one is the checkpoint of a long call: 2,000 candidates with titles and
 # snippets as long as observations.py lets them be take 7 MB, and 40 MB where JSON escapes each character.
 MAX_FRAME_BYTES = 64_000_000
+
+# Actions of the events that the parent is to read at once: they can end the call, or give it more time.
+_URGENT = frozenset({"model_call", "conclude"})
+# Bytes that are sent before the parent is rung for, and what a frame counts beside its own. Linux lets 213 kB wait,
+# where the shortest message takes 768 bytes.
+_RING_AFTER_BYTES, _FRAME_BYTES = 1 << 16, 1000
 
 # Steps by which a call's process is nicer than the server: five get it a third of the server's share. A guess.
 NICE = 5
@@ -65,8 +72,12 @@ class Frame:
     kind: FrameKind
     body: bytes
 
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
     def json(self) -> Any:
-        return json.loads(self.body.decode())
+        return json.loads(self.text)
 
 
 class FrameError(Exception):
@@ -108,28 +119,46 @@ class Reporter:
     parent, which serves all calls, then has less to do.
     """
 
-    def __init__(self, channel: socket.socket, store: Store | None = None) -> None:
+    def __init__(self, channel: socket.socket, store: Store | None = None, bell: socket.socket | None = None) -> None:
+        """`bell` wakes the parent; without one, it has to look by itself."""
         self._channel = channel
         self._store = store
+        self._bell = bell
+        self._unheard_bytes = 0
         self._lock = threading.Lock()
         self._named: set[str] = set()
         self._checkpoint = ""
         self._finished: ResearchResult | None = None
 
-    def send(self, kind: FrameKind, body: str) -> None:
+    def send(self, kind: FrameKind, body: str, *, urgent: bool = False) -> None:
         data = body.encode("utf-8")
         if len(data) > MAX_FRAME_BYTES:
             raise FrameError(f"{kind} takes {len(data):,} bytes; {MAX_FRAME_BYTES:,} are the most")
         with self._lock:
-            self._channel.sendall(b"%s %d\n" % (kind.encode(), len(data)) + data)
+            rest = memoryview(b"%s %d\n" % (kind.encode(), len(data)) + data)
+            self._unheard_bytes += len(rest) + _FRAME_BYTES
+            if self._unheard_bytes > _RING_AFTER_BYTES:
+                # There may be no room for the whole frame. A parent that finds it begun reads on.
+                self._channel.sendall(rest[:1])
+                self._ring()
+                rest = rest[1:]
+            self._channel.sendall(rest)
+            if urgent:
+                self._ring()
+
+    def _ring(self) -> None:
+        self._unheard_bytes = 0
+        if self._bell is not None:
+            with suppress(OSError):  # it rings already, or the parent is gone, which the channel tells
+                self._bell.send(b"!", getattr(socket, "MSG_DONTWAIT", 0))
 
     def record(self, event: Event) -> None:
-        body = json.dumps(event.model_dump(mode="json"))
+        body = event_text(event.model_dump(mode="json"))
         self._named.update(name.decode() for name in HASH.findall(body.encode()))
         if isinstance(event, Finished):
             self._keep()
             self._finished = event.result
-        self.send("event", body)
+        self.send("event", body, urgent=event.action in _URGENT)
 
     def progress(self, message: str) -> None:
         self.send("progress", json.dumps(message))
@@ -167,15 +196,16 @@ class Reporter:
             self.send("kept", json.dumps(names))
 
 
-def run(job: Job, channel: socket.socket) -> None:
+def run(job: Job, channel: socket.socket, bell: socket.socket) -> None:
     """Run a call's process: isolate it, research, report."""
     _end_with_parent()
     _leave_terminal()
     _give_way()
     _limit_memory(job.settings.worker_memory_mb)
     logs.configure(debug=job.settings.debug)
-    with channel:
-        work(job, Reporter(channel, Store(job.settings.traces / "store")))
+    # The bell is closed last: whoever hears that finds the end of the channel too.
+    with bell, channel:
+        work(job, Reporter(channel, Store(job.settings.traces / "store"), bell))
 
 
 def prepare_sources(settings: Settings) -> None:

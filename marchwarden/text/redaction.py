@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from marchwarden.environment import store_secrets
 from marchwarden.settings import Settings
+from marchwarden.text.escaping import json_text
 
 REDACTED = "[secret]"
 
@@ -50,7 +51,7 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         real = [secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS]
         in_json = [json.dumps(each, ensure_ascii=is_ascii)[1:-1] for each in real for is_ascii in (False, True)]
-        forms = {*real, *in_json, *map(quote, real)}
+        forms = {*real, *in_json, *map(json_text, in_json), *map(quote, real)}
         # One form may be a part of another: the longest goes first, or the rest of it would stay.
         self._forms = sorted(forms, key=len, reverse=True)
 

@@ -42,6 +42,12 @@ HASH = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 _HINT = "Free some space or correct the folder's permissions, or set MARCHWARDEN_TRACE_DIR to another folder."
 
 
+def event_text(given: Mapping[str, Any]) -> str:
+    """Return the JSON of an event, given by its fields, as it stands in a line: its action and decision first."""
+    first = {"action": given["action"], "decision": given["decision"]}
+    return json_text(json.dumps(first | dict(given), ensure_ascii=False))
+
+
 class TraceWriter:
     """Writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
 
@@ -86,21 +92,20 @@ class TraceWriter:
 
     def record_fields(self, given: Mapping[str, Any]) -> None:
         """Append an event that comes as the fields of its JSON. Raises StorageError as `record` does."""
+        self.record_text(given["action"], event_text(given))
+
+    def record_text(self, action: str, text: str) -> None:
+        """Append an event that comes as its JSON (`event_text`). Raises StorageError as `record` does."""
         with self._lock:
-            fields = dict(given)
-            head = {
-                "step": self.steps + 1,
-                "action": fields.pop("action"),
-                "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-                "decision": fields.pop("decision"),
-            }
+            now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            head = f'{{"step": {self.steps + 1}, "action": "{action}", "timestamp": "{now}", '
+            rest = text.removeprefix(f'{{"action": "{action}", ')
             if not self.steps:
-                fields |= {"format": FORMAT, "trace_id": self._trace_id}
-            written = self._redactor.redact(json.dumps(head | fields, ensure_ascii=False))
-            line = json_text(written).encode("utf-8")
+                rest = f'{rest[:-1]}, "format": {json.dumps(FORMAT)}, "trace_id": {json.dumps(self._trace_id)}}}'
+            line = self._redactor.redact(head + rest).encode("utf-8")
             self._named.update(name.decode() for name in HASH.findall(line))
             self._sealed = False
-            ends = head["action"] in ENDINGS
+            ends = action in ENDINGS
             objects = None
             if ends:
                 objects = sorted(name for name in self._named if name in self._kept or self._store.has(name))
@@ -111,7 +116,7 @@ class TraceWriter:
                         raise StorageError(self._lost, hint=_HINT)
                     # Before the line that vouches for them, so that a crash of the machine leaves no such line alone.
                     self._store.sync(name for name in objects if name not in self._kept)
-                durable = head["action"] in _DURABLE
+                durable = action in _DURABLE
                 if durable:
                     self._store.sync(name.decode() for name in HASH.findall(line) if self._store.has(name.decode()))
                 self._append(self._chained(line, objects))

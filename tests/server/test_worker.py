@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -34,7 +35,7 @@ from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Dropped, Finished
 from marchwarden.trace.reader import Trace, read_trace
 from tests.profiles import within
-from tests.standins import a_result
+from tests.standins import a_result, model_called
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
@@ -261,9 +262,18 @@ async def test_the_answer_that_is_in_the_trace_is_given_though_its_process_dies(
 
 
 async def test_the_rest_of_a_long_event_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "READ_EVERY_SECONDS", 1.0)
-    caller = Caller(Settings(max_seconds=15))
+    monkeypatch.setattr(worker, "READ_EVERY_SECONDS", 60.0)
+    caller = Caller(Settings(max_seconds=50))
     assert (await caller.ask("say_much")).answer == "the answer"
+
+
+async def test_an_answer_is_not_kept_waiting_however_seldom_its_process_is_read(
+    monkeypatch: pytest.MonkeyPatch, caller: Caller
+) -> None:
+    monkeypatch.setattr(worker, "READ_EVERY_SECONDS", 60.0)
+    began = time.monotonic()
+    assert (await caller.ask("answer me")).answer.endswith("says: answer me")
+    assert time.monotonic() - began < within(10)
 
 
 async def test_a_call_that_is_cancelled_before_its_process_exists_leaves_none(caller: Caller) -> None:
@@ -498,6 +508,31 @@ def test_a_worker_brings_pages_to_the_disk_before_it_reports_the_end(
     pages = {name: (tmp_path / "store" / name[7:9] / f"{name[9:]}.zst").stat().st_ino for name in (key, other)}
     assert pages[key] in synced
     assert pages[other] not in synced
+
+
+def test_a_worker_rings_for_what_can_end_its_call_and_before_the_channel_is_full() -> None:
+    (ours, theirs), (bell, their_bell) = socket.socketpair(), socket.socketpair()
+    with ours, theirs, bell, their_bell:
+        ours.setblocking(False)
+        bell.setblocking(False)
+        reporter = Reporter(theirs, bell=their_bell)
+
+        def rings() -> int:
+            with suppress(BlockingIOError):
+                while ours.recv(1 << 20):
+                    pass
+            with suppress(BlockingIOError):
+                return len(bell.recv(100))
+            return 0
+
+        reporter.progress("reading")
+        reporter.record(Dropped(decision="no evidence", what="excerpt", text="t"))
+        assert rings() == 0
+        reporter.record(model_called(400))
+        assert rings() == 1
+        for _ in range(3):
+            reporter.record(Dropped(decision="too long", what="claim", text="x" * 30_000))
+        assert rings() == 1
 
 
 def test_a_worker_sends_no_checkpoint_twice_and_a_result_that_no_event_holds() -> None:

@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from marchwarden.settings import Settings
+from marchwarden.text.escaping import json_text
 from marchwarden.text.redaction import REDACTED, Redactor, secrets_of
 
 KEY = "tvly-0123456789abcdef"
@@ -22,9 +23,18 @@ def test_the_secrets_are_those_of_every_secret_setting() -> None:
     assert set(secrets_of(Settings(model="m", **keys))) == {key.get_secret_value() for key in keys.values()}
 
 
-@pytest.mark.parametrize("key", [KEY, 'quote"and\\slash-0123', "ключ-от-всего", "with space and/slash"])
 @pytest.mark.parametrize(
-    "form", [str, lambda key: json.dumps(key, ensure_ascii=False)[1:-1], lambda key: json.dumps(key)[1:-1], quote]
+    "key", [KEY, 'quote"and\\slash-0123', "ключ-от-всего", "with space and/slash", "ключ\u202eот\u2066всего"]
+)
+@pytest.mark.parametrize(
+    "form",
+    [
+        str,
+        lambda key: json.dumps(key, ensure_ascii=False)[1:-1],
+        lambda key: json.dumps(key)[1:-1],
+        lambda key: json_text(json.dumps(key, ensure_ascii=False))[1:-1],
+        quote,
+    ],
 )
 def test_a_secret_is_removed_plain_in_json_and_in_an_address(key: str, form: object) -> None:
     assert callable(form)
