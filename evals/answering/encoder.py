@@ -175,7 +175,7 @@ def train(weights: Parameters, groups: Sequence[Group], *, rate: float, seed: in
 
 def score(weights: Parameters, pairs: Sequence[Pair]) -> np.ndarray:
     """Return the log-odds of each pair that the passage answers."""
-    embeddings, layers, head = weights
+    embeddings, layers, head = jax.tree.map(jnp.asarray, weights)
     read = jax.jit(lambda batch: _forward((embeddings, layers), ([], head), batch, 0.0, jax.random.PRNGKey(0)))
     found = np.zeros(len(pairs), np.float32)
     by_length = sorted(range(len(pairs)), key=lambda place: sum(map(len, pairs[place])))
