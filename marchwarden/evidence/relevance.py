@@ -41,7 +41,7 @@ from marchwarden.observations import Page, Passage, is_database
 from marchwarden.programs.parameters import DEFAULT, JudgedWeights, Parameters, RelevanceWeights
 from marchwarden.reading.files.kinds import TABLES
 from marchwarden.reading.text_blocks import CELL_GAP
-from marchwarden.text.countries import PLACES
+from marchwarden.text.countries import PLACES, countries_in
 from marchwarden.text.embedding import Embedder
 from marchwarden.text.ranking import coverage, guess_language, terms, terms_of
 from marchwarden.text.spelling import closest_word
@@ -197,6 +197,8 @@ class Relevance:
             self._is_elsewhere[aspect.number] = self._names_nothing_of(aspect)
         if self._is_elsewhere[aspect.number]:
             chance *= weights.nothing_named
+        if self._is_of_another_country(window, aspect):
+            chance *= weights.another_country
         return chance * (weights.nothing_asked if features["nothing_that_matters"] else 1.0)
 
     def _names_nothing_of(self, aspect: Aspect) -> bool:
@@ -213,10 +215,19 @@ class Relevance:
             name in said or name in page.url.lower() or closest_word(name, [" ".join(said)]) for name in asked.names
         )
 
+    def _is_of_another_country(self, window: Window, aspect: Aspect) -> bool:
+        """True where the aspect names a country, and the window with its title and heading other ones alone."""
+        asked = self._asked[aspect.number].countries
+        if not asked:
+            return False
+        told = " ".join((self.page.page.title or "", window.passages[0].heading or "", window.text))
+        return bool(countries_in(told)) and not asked & countries_in(told, by_adjective=True)
+
     def rank(self, window: Window, aspect: Aspect) -> float:
         """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""
         features, weights = self.features(window, aspect), self._parameters.relevance
-        return probability(features, weights.ranking(features))
+        score = probability(features, weights.ranking(features))
+        return score * (weights.another_country if self._is_of_another_country(window, aspect) else 1.0)
 
     def best(self, aspect: Aspect, most: int) -> list[tuple[float, Window]]:
         """Return the windows of the page that rank best and do not overlap, best first, with their scores.
@@ -438,6 +449,8 @@ class AskedFor:
     """Terms of the things that "how many …" counts."""
     initials: dict[str, re.Pattern[str]]
     """Patterns of the full form, and of the form with stops (U.K.), for each term that is an abbreviation (UK)."""
+    countries: frozenset[str] = frozenset()
+    """Keys of the countries that the aspect names (text/countries.py)."""
     code: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
     """Patterns of what the aspect writes as code, with the terms that stand nowhere else in it."""
 
@@ -479,6 +492,7 @@ class AskedFor:
             kinds=specific_kinds(text),
             counted=counted(text) - VAGUE_TERMS,
             initials=initials,
+            countries=countries_in(text),
             code=code,
         )
 

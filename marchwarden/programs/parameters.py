@@ -262,6 +262,9 @@ class Relevance(_Group):
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
     nothing_named: Share = 0.2
     """Factor on the chance of a window whose page names nothing that the aspect names."""
+    another_country: Share = 0.2
+    """Factor on the chance of a window that names another country than the aspect, and on its rank. Over real pages
+    none of 30 such windows answers, but three of a question that has "finnish" for "finish"."""
 
     def of(self, features: Mapping[str, float]) -> RelevanceWeights | JudgedWeights:
         """Return the weights for the chance of a window with these features."""

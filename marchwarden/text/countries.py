@@ -5,6 +5,7 @@ A table of our own: pycountry and Babel know countries and languages, and no adj
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 # Adjectives, with the names under which tables keep their countries; all in lower case.
@@ -40,3 +41,30 @@ PLACES = frozenset(
     word for names in (COUNTRIES, *COUNTRIES.values(), _CONTINENTS.split()) for name in names for word in name.split()
 )
 """Words of the names of countries and continents and of their adjectives, in small letters."""
+# Names that are no other names or words, and what else a country is called. Georgia is also a state, and "us" a word.
+_KEY_OF = {
+    **{name: names[0] for names in COUNTRIES.values() for name in names if name not in ("us", "georgia", "jordan")},
+    **dict.fromkeys(("america", "u.s.", "u.s.a."), "usa"),
+    **dict.fromkeys(("u.k.", "england", "scotland", "wales", "northern ireland"), "uk"),
+}
+_ADJECTIVES = {adjective: _KEY_OF[names[0]] for adjective, names in COUNTRIES.items() if names[0] in _KEY_OF}
+_ADJECTIVES |= dict.fromkeys(("english", "scottish", "welsh"), "uk")
+
+
+def _pattern(words: Mapping[str, str]) -> re.Pattern[str]:
+    listed = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.compile(rf"(?<![\w-])(?:{listed})(?![\w-])", re.IGNORECASE)
+
+
+_NAMES, _FORMS = _pattern(_KEY_OF), _pattern(_KEY_OF | _ADJECTIVES)
+_IN_CAPITALS = re.compile(r"(?<![\w-])US(?![\w-])")
+
+
+def countries_in(text: str, *, by_adjective: bool = False) -> frozenset[str]:
+    """Return keys of the countries that an English text names: `uk` for "Great Britain".
+
+    With `by_adjective`, "British" counts, too; but a French press is not from France.
+    """
+    words = _KEY_OF | _ADJECTIVES if by_adjective else _KEY_OF
+    found = {words[each.lower()] for each in (_FORMS if by_adjective else _NAMES).findall(text)}
+    return frozenset(found | {"usa"} if _IN_CAPITALS.search(text) else found)

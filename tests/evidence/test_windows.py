@@ -249,3 +249,27 @@ def test_where_a_list_leaves_no_room_what_stands_before_it_is_left_out_but_not_w
     assert whole == f"What is in the box:\n\n{chr(10).join(items[:7])}"
     assert len(whole) <= EXCERPT_LIMIT
     assert with_rest(page, before, items[0], key=before).startswith(before)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        (
+            "How high was inflation in America in 2022?",
+            "American inflation rose to 9.1 percent in the year to June 2022.",
+        ),
+        (
+            "How high was inflation in Great Britain in 2022?",
+            "Inflation in the UK was as high as 11.1 percent in 2022.",
+        ),
+        ("How high was inflation in 2022?", "Inflation in the UK was as high as 11.1 percent in 2022."),
+    ],
+)
+def test_what_is_said_of_another_country_is_no_answer(question: str, found: str) -> None:
+    page = a_page(
+        "Inflation in the UK was as high as 11.1 percent in 2022.",
+        *(f"Shop {number} put up new signs each week, and then it closed." for number in range(1, 9)),
+        "American inflation rose to 9.1 percent in the year to June 2022.",
+        title="Prices",
+    )
+    assert found in best(question, page)
