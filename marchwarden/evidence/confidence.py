@@ -1,6 +1,6 @@
 """Confidence in an answer, by a rubric over recorded facts, which a model's estimate can lower.
 
-    base      0.70 · 0.70 · 0.71 · 0.74 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
+    base      0.69 · 0.70 · 0.71 · 0.73 for 1 · 2 · 3 · 4 and more independent sources; 0.05 without any
     authority +0.05 high · 0 medium · −0.12 low
     recency   −0.05 where everything is over three years old
     conflict  −0.10 where sources disagree and nothing settled it, −0.03 where something did; never "high"

@@ -343,13 +343,13 @@ class Confidence(_Group):
 
     nothing_cited: Share = 0.05
     """Base of the score where no source is cited."""
-    one_source: Share = 0.7
+    one_source: Share = 0.69
     """Base of the score where one independent source is cited."""
     two_sources: Share = 0.7
     """Base of the score where two independent sources are cited."""
     three_sources: Share = 0.71
     """Base of the score where three independent sources are cited."""
-    more_sources: Share = 0.74
+    more_sources: Share = 0.73
     """Base of the score where more independent sources are cited."""
     authority: AuthorityTrust = AuthorityTrust()
     """Added to the score, by the median authority of the cited sources."""
