@@ -27,6 +27,7 @@ from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.evidence.tabular.named_rows import TableRows
 from marchwarden.evidence.windows import (
+    FULL_STOP,
     FURNITURE,
     MOST_PASSAGES_OF_WINDOW,
     Window,
@@ -73,7 +74,6 @@ _ABOUT = 0.5
 # Terms of a window at least: fewer name something and state nothing.
 _LEAST_TERMS = 2
 _REFERRAL = re.compile(r"^(for|on|about)\b.*\bsee\b|\bsee (the|our|also)\b|\bread (more|on)\b", re.IGNORECASE)
-_FULL_STOP = re.compile(r"[.!?。]['\"”’)]*$")
 
 
 class TermRarity:
@@ -197,8 +197,7 @@ class Relevance:
             self._is_elsewhere[aspect.number] = self._names_nothing_of(aspect)
         if self._is_elsewhere[aspect.number]:
             chance *= weights.nothing_named
-        if self._is_of_another_country(window, aspect):
-            chance *= weights.another_country
+        chance *= weights.another_country if features["another_country"] else 1.0
         return chance * (weights.nothing_asked if features["nothing_that_matters"] else 1.0)
 
     def _names_nothing_of(self, aspect: Aspect) -> bool:
@@ -215,19 +214,11 @@ class Relevance:
             name in said or name in page.url.lower() or closest_word(name, [" ".join(said)]) for name in asked.names
         )
 
-    def _is_of_another_country(self, window: Window, aspect: Aspect) -> bool:
-        """True where the aspect names a country, and the window with its title and heading other ones alone."""
-        asked = self._asked[aspect.number].countries
-        if not asked:
-            return False
-        told = " ".join((self.page.page.title or "", window.passages[0].heading or "", window.text))
-        return bool(countries_in(told)) and not asked & countries_in(told, by_adjective=True)
-
     def rank(self, window: Window, aspect: Aspect) -> float:
         """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""
         features, weights = self.features(window, aspect), self._parameters.relevance
         score = probability(features, weights.ranking(features))
-        return score * (weights.another_country if self._is_of_another_country(window, aspect) else 1.0)
+        return score * (weights.another_country if features["another_country"] else 1.0)
 
     def best(self, aspect: Aspect, most: int) -> list[tuple[float, Window]]:
         """Return the windows of the page that rank best and do not overlap, best first, with their scores.
@@ -408,9 +399,17 @@ class Relevance:
             "referral": float(_REFERRAL.search(window.text) is not None),
             "question": float(window.text.endswith(tuple(QUESTION_MARK))),
             "furniture": float(FURNITURE.search(window.text) is not None),
-            "full_stop": float(_FULL_STOP.search(window.text) is not None),
+            "full_stop": float(FULL_STOP.search(window.text) is not None),
+            "another_country": float(self._is_of_another_country(window, asked)),
         }
         return self._features[key]
+
+    def _is_of_another_country(self, window: Window, asked: "AskedFor") -> bool:
+        """True where the aspect names a country, and the window with its title and heading other ones alone."""
+        if not asked.countries:
+            return False
+        told = " ".join((self.page.page.title or "", window.passages[0].heading or "", window.text))
+        return bool(countries_in(told)) and not asked.countries & countries_in(told, by_adjective=True)
 
 
 def probability(features: Features, weights: RelevanceWeights | JudgedWeights) -> float:

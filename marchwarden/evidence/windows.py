@@ -22,7 +22,7 @@ MOST_PASSAGES_OF_WINDOW = 4
 _ITEM_CHARS = 120
 # The end of a line that leads in to a list.
 _LEADS_IN = (":", "：")
-_SENTENCE_END = re.compile(r"[.!?。！？][\"\u201d\u2019')\]]*$")
+FULL_STOP = re.compile(r"[.!?。]['\"”’)]*$")
 # What a page says to its readers about itself, a date or a time alone, the name of an account alone.
 # No answer begins or ends with it.
 FURNITURE = re.compile(
@@ -161,7 +161,7 @@ def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, k
             or FURNITURE.search(following.text)
             or (usual is not None and gap != usual)
             # Paragraphs are items only under a line that leads in to them, and where they are no sentences.
-            or ("\n\n" in gap and not is_first and (not has_lead_in or _SENTENCE_END.search(following.text)))
+            or ("\n\n" in gap and not is_first and (not has_lead_in or FULL_STOP.search(following.text)))
         ):
             break
         usual = usual if is_first else gap

@@ -47,8 +47,11 @@ _KEY_OF = {
     **dict.fromkeys(("america", "u.s.", "u.s.a."), "usa"),
     **dict.fromkeys(("u.k.", "england", "scotland", "wales", "northern ireland"), "uk"),
 }
-_ADJECTIVES = {adjective: _KEY_OF[names[0]] for adjective, names in COUNTRIES.items() if names[0] in _KEY_OF}
-_ADJECTIVES |= dict.fromkeys(("english", "scottish", "welsh"), "uk")
+_FORMS = {
+    **_KEY_OF,
+    **{adjective: _KEY_OF[names[0]] for adjective, names in COUNTRIES.items() if names[0] in _KEY_OF},
+    **dict.fromkeys(("english", "scottish", "welsh"), "uk"),
+}
 
 
 def _pattern(words: Mapping[str, str]) -> re.Pattern[str]:
@@ -56,7 +59,7 @@ def _pattern(words: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{listed})(?![\w-])", re.IGNORECASE)
 
 
-_NAMES, _FORMS = _pattern(_KEY_OF), _pattern(_KEY_OF | _ADJECTIVES)
+_NAME, _FORM = _pattern(_KEY_OF), _pattern(_FORMS)
 _IN_CAPITALS = re.compile(r"(?<![\w-])US(?![\w-])")
 
 
@@ -65,6 +68,5 @@ def countries_in(text: str, *, by_adjective: bool = False) -> frozenset[str]:
 
     With `by_adjective`, "British" counts, too; but a French press is not from France.
     """
-    words = _KEY_OF | _ADJECTIVES if by_adjective else _KEY_OF
-    found = {words[each.lower()] for each in (_FORMS if by_adjective else _NAMES).findall(text)}
+    found = {_FORMS[each.lower()] for each in (_FORM if by_adjective else _NAME).findall(text)}
     return frozenset(found | {"usa"} if _IN_CAPITALS.search(text) else found)
