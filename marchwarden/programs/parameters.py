@@ -257,7 +257,8 @@ class Relevance(_Group):
     )
     """Weights of a window that was judged; it is ranked by them, too."""
     as_judged: Share = 1.0
-    """Factor on the chance of a window that was judged, for a judge whose chances are too high."""
+    """Factor on the chance of a window that was judged, for a judge whose chances are too high. 1 changes nothing; it
+    stays so that older programs and traces can be read."""
     nothing_asked: Share = 0.8
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
     nothing_named: Share = 0.2

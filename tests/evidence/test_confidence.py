@@ -67,7 +67,7 @@ def test_no_confidence_is_high_where_sources_contradict_each_other() -> None:
     assert confidence_band(score_of(factors, 1.0, unresolved=False, parameters=trusting)) == "moderate"
     agreeing = factors.model_copy(update={"contradiction_detected": False})
     assert confidence_band(score_of(agreeing, 1.0, unresolved=False, parameters=trusting)) == "high"
-    # By the shipped rubric, that only counts sources, none is: more of them are right no more often.
+    # The shipped rubric lifts it little for more sources, which may contradict each other unnoticed.
     assert confidence_band(score_of(agreeing, 1.0, unresolved=False)) == "moderate"
 
 
