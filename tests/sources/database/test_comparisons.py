@@ -6,30 +6,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-import sqlglot
 
-from evals.database.derived import FOLDER, TODAY, build_databases
-from evals.database.spider import run, schema_of
-from marchwarden.sources.database.allow_list import check_statement
-from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
-from marchwarden.sources.database.schema import Schema
-from marchwarden.sources.database.statement_words import describe_statement
-
-BUILT = dict[str, tuple[Path, Schema]]
+from evals.database.derived import build_databases
+from evals.database.spider import schema_of
+from tests.sources.database.derived_answers import Built, answer, answer_of_duckdb, build, told_in_words
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> BUILT:
-    files = build_databases(tmp_path_factory.mktemp("compared"))
-    return {name: (file, schema_of(file)) for name, file in files.items()}
-
-
-def answer(question: str, file: Path, schema: Schema) -> list[tuple[object, ...]] | str:
-    """Return the rows that answer a question, or the reason why none do."""
-    planned = plan_statement(question, schema, today=TODAY)
-    if isinstance(planned, NotPlanned):
-        return planned.reason
-    return run(file, check_statement(planned, "sqlite", schema).sql)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build(tmp_path_factory.mktemp("compared"))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +63,7 @@ def answer(question: str, file: Path, schema: Schema) -> list[tuple[object, ...]
         ("library", "How many events had visitors >= 85?", [(4,)]),
     ],
 )  # fmt: skip
-def test_a_comparison_is_planned(name: str, question: str, rows: list[tuple[object, ...]], built: BUILT) -> None:
+def test_a_comparison_is_planned(name: str, question: str, rows: list[tuple[object, ...]], built: Built) -> None:
     found = answer(question, *built[name])
     assert not isinstance(found, str), found
     rounded = [tuple(round(cell, 4) if isinstance(cell, float) else cell for cell in row) for row in found]
@@ -102,7 +87,7 @@ def test_a_comparison_is_planned(name: str, question: str, rows: list[tuple[obje
         ("clinic", "How much did patient satisfaction grow from 2023 to 2024?", "satisfaction"),
     ],
 )
-def test_a_comparison_that_may_mean_two_things_is_a_gap(name: str, question: str, reason: str, built: BUILT) -> None:
+def test_a_comparison_that_may_mean_two_things_is_a_gap(name: str, question: str, reason: str, built: Built) -> None:
     found = answer(question, *built[name])
     assert isinstance(found, str), found
     assert reason in found
@@ -155,18 +140,12 @@ def test_a_column_of_that_name_is_meant_where_a_table_has_one(tmp_path: Path) ->
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres"])
-def test_a_comparison_is_told_in_words_in_each_dialect(question: str, words: str, dialect: str, built: BUILT) -> None:
-    schema = built["clinic"][1]
-    planned = plan_statement(question, schema, dialect)
-    assert isinstance(planned, str), planned
-    checked = check_statement(planned, dialect, schema)  # type: ignore[arg-type]
-    assert describe_statement(sqlglot.parse_one(checked.sql, dialect=dialect)) == words
+def test_a_comparison_is_told_in_words_in_each_dialect(question: str, words: str, dialect: str, built: Built) -> None:
+    assert told_in_words(question, built["clinic"][1], dialect) == words
 
 
-def test_duckdb_gives_the_same_comparisons(built: BUILT) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    connection = duckdb.connect()
-    connection.execute((FOLDER / "clinic.sql").read_text(encoding="utf-8"))
+def test_duckdb_gives_the_same_comparisons(built: Built) -> None:
+    pytest.importorskip("duckdb")
     for question in (
         "What share of visits had no prescription?",
         "Which doctor had the second most visits?",
@@ -174,8 +153,5 @@ def test_duckdb_gives_the_same_comparisons(built: BUILT) -> None:
         "What is the fee per minute for each doctor?",
         "Which patients saw a cardiologist but never a dentist?",
     ):
-        planned = plan_statement(question, built["clinic"][1], "duckdb")
-        assert isinstance(planned, str), planned
-        told = sorted(connection.execute(planned).fetchall())
-        assert told == sorted(answer(question, *built["clinic"]))
-    connection.close()
+        told = answer_of_duckdb(question, "clinic", built["clinic"][1])
+        assert sorted(told) == sorted(answer(question, *built["clinic"]))

@@ -6,31 +6,16 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-import sqlglot
 
-from evals.database.derived import FOLDER, TODAY, build_databases
-from evals.database.spider import run, schema_of
-from marchwarden.sources.database.allow_list import check_statement
+from evals.database.derived import build_databases
+from evals.database.spider import schema_of
 from marchwarden.sources.database.planning.planner import NotPlanned, plan_statement
-from marchwarden.sources.database.schema import Schema
-from marchwarden.sources.database.statement_words import describe_statement
-
-BUILT = dict[str, tuple[Path, Schema]]
+from tests.sources.database.derived_answers import Built, answer, answer_of_duckdb, build, told_in_words
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> BUILT:
-    files = build_databases(tmp_path_factory.mktemp("derived"))
-    return {name: (file, schema_of(file)) for name, file in files.items()}
-
-
-def answer(question: str, name: str, built: BUILT) -> list[tuple[object, ...]] | str:
-    """Return the rows that answer a question, or the reason why none do."""
-    file, schema = built[name]
-    planned = plan_statement(question, schema, today=TODAY)
-    if isinstance(planned, NotPlanned):
-        return planned.reason
-    return run(file, check_statement(planned, "sqlite", schema).sql)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build(tmp_path_factory.mktemp("derived"))
 
 
 GUS, HEDDA = ("Gus", "Nyberg"), ("Hedda", "Lie")
@@ -85,9 +70,9 @@ GUS, HEDDA = ("Gus", "Nyberg"), ("Hedda", "Lie")
     ],
 )  # fmt: skip
 def test_a_value_that_no_column_holds_is_planned(
-    name: str, question: str, rows: list[tuple[object, ...]], built: BUILT
+    name: str, question: str, rows: list[tuple[object, ...]], built: Built
 ) -> None:
-    found = answer(question, name, built)
+    found = answer(question, *built[name])
     assert not isinstance(found, str), found
     assert sorted(found, key=str) == sorted(rows, key=str)
 
@@ -111,8 +96,8 @@ def test_a_value_that_no_column_holds_is_planned(
         ("clinic", "What was our profit per doctor?", "profit"),
     ],
 )
-def test_what_may_mean_two_things_is_a_gap(name: str, question: str, reason: str, built: BUILT) -> None:
-    found = answer(question, name, built)
+def test_what_may_mean_two_things_is_a_gap(name: str, question: str, reason: str, built: Built) -> None:
+    found = answer(question, *built[name])
     assert isinstance(found, str), found
     assert reason in found
 
@@ -137,10 +122,9 @@ def test_rows_that_belong_to_nobody_make_no_one_a_buyer(tmp_path: Path) -> None:
     file = build_databases(tmp_path)["shop"]
     with sqlite3.connect(file) as connection:
         connection.execute("INSERT INTO orders VALUES (99, NULL, '2024-12-02')")
-    schema = schema_of(file)
-    built = {"shop": (file, schema)}
-    assert answer("Which customers have never ordered anything?", "shop", built) == [GUS, HEDDA]
-    assert answer("What is the average number of orders per customer?", "shop", built) == [(1.75,)]
+    shop = file, schema_of(file)
+    assert answer("Which customers have never ordered anything?", *shop) == [GUS, HEDDA]
+    assert answer("What is the average number of orders per customer?", *shop) == [(1.75,)]
 
 
 @pytest.mark.parametrize(
@@ -158,21 +142,12 @@ def test_rows_that_belong_to_nobody_make_no_one_a_buyer(tmp_path: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres"])
 def test_the_statement_is_told_in_words_in_each_dialect(
-    question: str, words: str, dialect: str, built: BUILT
+    question: str, words: str, dialect: str, built: Built
 ) -> None:
-    schema = built["clinic"][1]
-    planned = plan_statement(question, schema, dialect)
-    assert isinstance(planned, str), planned
-    checked = check_statement(planned, dialect, schema)  # type: ignore[arg-type]
-    assert describe_statement(sqlglot.parse_one(checked.sql, dialect=dialect)) == words
+    assert told_in_words(question, built["clinic"][1], dialect) == words
 
 
-def test_duckdb_gives_the_same_months_and_quarters(built: BUILT) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    connection = duckdb.connect()
-    connection.execute((FOLDER / "clinic.sql").read_text(encoding="utf-8"))
+def test_duckdb_gives_the_same_months_and_quarters(built: Built) -> None:
+    pytest.importorskip("duckdb")
     for question in ("How much did we earn per month?", "How many visits were there per quarter?"):
-        planned = plan_statement(question, built["clinic"][1], "duckdb")
-        assert isinstance(planned, str), planned
-        assert connection.execute(planned).fetchall() == answer(question, "clinic", built)
-    connection.close()
+        assert answer_of_duckdb(question, "clinic", built["clinic"][1]) == answer(question, *built["clinic"])
