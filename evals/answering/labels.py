@@ -1,6 +1,7 @@
 """The questions of questions.jsonl with their pages: written out for `marchwarden eval`, or as rows to fit to.
 
-    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --aeb FOLDER --trafilatura FOLDER [--part held]
+    python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --aeb FOLDER --trafilatura FOLDER
+        --readability FOLDER [--part held]
 
 writes for each set of pages a frozen web, OUT/SET/web, and OUT/SET/questions.jsonl, so that
 
@@ -11,9 +12,10 @@ scores a run on them. The pages are not part of this project:
     wcxb         the development part of WCXB (CC BY 4.0)
     aeb          scrapinghub/article-extraction-benchmark (MIT): ground-truth.json and html/
     trafilatura  adbar/trafilatura e90b0ef: tests/evaldata.json, tests/eval and tests/cache
+    readability  mozilla/readability ab4027a: test/test-pages
 
-A label holds places in the main text of a page in place of its words: the annotators' text, or in the last set, which
-has none, what trafilatura 2.3.1 extracts.
+A label holds places in the main text of a page in place of its words: the annotators' text, or in the last two sets,
+which have none, what trafilatura 2.3.1 extracts.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-SETS = ("wcxb", "aeb", "trafilatura")
+SETS = ("wcxb", "aeb", "trafilatura", "readability")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Labelled:
 def pages_of(name: str, folder: Path) -> dict[str, SetPage]:
     """Return the pages of a set by their names in questions.jsonl."""
     readers: dict[str, Callable[[Path], Iterator[tuple[str, SetPage]]]]
-    readers = {"wcxb": _of_wcxb, "aeb": _of_aeb, "trafilatura": _of_trafilatura}
+    readers = {"wcxb": _of_wcxb, "aeb": _of_aeb, "trafilatura": _of_trafilatura, "readability": _of_readability}
     return dict(readers[name](folder))
 
 
@@ -76,6 +78,17 @@ def _of_trafilatura(folder: Path) -> Iterator[tuple[str, SetPage]]:
             full = url if url.startswith("http") else f"https://{url.split('::')[-1].replace(' ', '-')}"
             html = found[0].read_bytes
             yield about["file"], SetPage(full, "article", html, lambda html=html: _extracted(html()))
+
+
+def _of_readability(folder: Path) -> Iterator[tuple[str, SetPage]]:
+    import trafilatura
+
+    for path in sorted((folder / "test" / "test-pages").glob("*/source.html")):
+        html, name = path.read_bytes(), path.parent.name
+        told = trafilatura.extract_metadata(html)
+        # Some tell no address of their own.
+        full = told.url if told and told.url and told.url.startswith("http") else f"https://{name}.example/"
+        yield name, SetPage(full, "article", path.read_bytes, lambda html=html: _extracted(html))
 
 
 def _packed(path: Path) -> Callable[[], bytes]:
