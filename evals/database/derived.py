@@ -1,12 +1,16 @@
-"""Answers to questions that need a value which no column holds, over four small databases of our own.
+"""Answers to questions that need a value which no column holds, over small databases of our own, and public ones.
 
     python -m evals.database.derived --half made-with --show wrong
     python -m evals.database.derived --questions compared --half made-with
+    python -m evals.database.derived --questions business --half made-with --folder FOLDER
 
 `derived/questions.csv` asks for profit, sums by month, sums as conditions, rows without others, and means of counts.
 `derived/compared.csv` asks for rows with one thing but not another, ratios, shares, ranks below the first, and growth
 between two periods. A share and a growth in percent are of 100 there, and a rank leaves no number out after a tie.
-Both are as `joined/questions.csv`; the databases are the SQL files beside them. All were written before the rules.
+`derived/business.csv` asks for income by other names, quarters, consecutive ranks, growth and shares of each group,
+and other things, also of Chinook, Northwind and Sakila, which lie in FOLDER (`joined.py` says where they come from).
+A group with rows in one of two periods has grown from or to nothing; its growth from nothing in percent is NULL.
+All are as `joined/questions.csv`; the databases are the SQL files beside them. All were written before the rules.
 """
 
 from __future__ import annotations
@@ -18,10 +22,11 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 
-from evals.database.joined import measure
+from evals.database.joined import DAYS, SAKILA_DAY, build_database, measure
 
 FOLDER = Path(__file__).parent / "derived"
 TODAY = date(2024, 12, 31)
+PUBLIC = ("chinook", "northwind", "sakila")
 
 
 def build_databases(folder: Path) -> dict[str, Path]:
@@ -36,13 +41,17 @@ def build_databases(folder: Path) -> dict[str, Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--questions", choices=["questions", "compared"], default="questions")
+    parser.add_argument("--questions", choices=["questions", "compared", "business"], default="questions")
     parser.add_argument("--half", choices=["made-with", "unseen"], required=True)
+    parser.add_argument("--folder", type=Path, help="where Chinook, Northwind and Sakila lie")
     parser.add_argument("--show", choices=["wrong", "gaps", "right", "all"])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as built:
         files = build_databases(Path(built))
         days = dict.fromkeys(files, TODAY)
+        if given.folder:
+            days |= {name: DAYS.get(name, SAKILA_DAY) for name in PUBLIC}
+            files |= {name: build_database(name, given.folder, Path(built)) for name in PUBLIC}
         print(measure(FOLDER / f"{given.questions}.csv", files, days, given.half, given.show))
 
 

@@ -8,6 +8,10 @@ any answer was seen, or `gap` where no table knows the answer. The databases are
     chinook.sqlite       ChinookDatabase/DataSources/Chinook_Sqlite.sqlite of lerocha/chinook-database, 7f67772
     northwind.sql        src/create.sql of jpwhite3/northwind-SQLite3, 4f56e7f
     car_dealership.sql   defog_data/car_dealership/car_dealership.sql of defog-ai/defog-data, 856295d
+    sakila_schema.sql    sqlite-sakila-db/sqlite-sakila-schema.sql of jOOQ/sakila, e089a5b
+    sakila_data.sql      postgres-sakila-db/postgres-sakila-insert-data-using-copy.sql of the same
+
+Sakila has questions in `derived/business.csv` alone.
 
 An answer is right where some of its columns are the gold rows: it may tell the sum beside the name that is asked for.
 """
@@ -20,6 +24,7 @@ import re
 import sqlite3
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import date, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -33,7 +38,9 @@ from marchwarden.sources.database.planning.planner import NotPlanned, plan_state
 QUESTIONS = Path(__file__).parent / "joined" / "questions.csv"
 # Day on which the questions to a database are asked: `last month` is of it.
 DAYS = {"chinook": date(2025, 12, 31), "northwind": date(1998, 5, 7), "car_dealership": date(2024, 2, 14)}
+SAKILA_DAY = date(2006, 2, 28)
 _INTERVAL = re.compile(r" ([+-]) INTERVAL '(\d+) (day|week|month|year)s?'")
+_COPIED = re.compile(r"^COPY public\.(\w+) \((.*?)\) FROM stdin;\n(.*?)^\\\.", re.M | re.S)
 _DAYS_OF = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
@@ -41,6 +48,8 @@ def build_database(name: str, folder: Path, built: Path) -> Path:
     """Return the SQLite file of a database, made of its statements where it comes as such."""
     if (file := folder / f"{name}.sqlite").exists():
         return file
+    if name == "sakila":
+        return _build_sakila(folder, built)
     statements = (folder / f"{name}.sql").read_text(encoding="utf-8")
     if name == "car_dealership":
         statements = _as_sqlite(statements, DAYS[name])
@@ -53,6 +62,34 @@ def build_database(name: str, folder: Path, built: Path) -> Path:
     connection.commit()
     connection.close()
     return file
+
+
+def _build_sakila(folder: Path, built: Path) -> Path:
+    """Return Sakila as a SQLite file, with its tables as SQLite declares them, and its rows as PostgreSQL copies them."""
+    schema = (folder / "sakila_schema.sql").read_text(encoding="utf-8")
+    rows = (folder / "sakila_data.sql").read_text(encoding="utf-8")
+    file = built / "sakila.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(schema)
+        # Triggers would set the day of the last change, and views say again what the tables hold.
+        others = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')")
+        for kind, name in others.fetchall():
+            connection.execute(f'DROP {kind} "{name}"')
+        for table, listed, lines in _COPIED.findall(rows):
+            own = [each[1] for each in connection.execute(f"PRAGMA table_info({table})")]
+            named = listed.split(", ")
+            values = [dict(zip(named, line.split("\t"), strict=True)) for line in lines.splitlines()]
+            # `payment` of PostgreSQL has no day of the last change, but its column must not be empty.
+            connection.executemany(
+                f"INSERT INTO {table} VALUES ({', '.join('?' * len(own))})",
+                [[_plain(row.get(column, "")) for column in own] for row in values],
+            )
+        connection.commit()
+    return file
+
+
+def _plain(text: str) -> str | None:
+    return None if text == "\\N" else text
 
 
 def _as_sqlite(statements: str, today: date) -> str:
