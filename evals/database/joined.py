@@ -65,7 +65,7 @@ def build_database(name: str, folder: Path, built: Path) -> Path:
 
 
 def _build_sakila(folder: Path, built: Path) -> Path:
-    """Return Sakila as a SQLite file, with its tables as SQLite declares them, and its rows as PostgreSQL copies them."""
+    """Return Sakila as a SQLite file: tables as SQLite declares them, rows as PostgreSQL copies them."""
     schema = (folder / "sakila_schema.sql").read_text(encoding="utf-8")
     rows = (folder / "sakila_data.sql").read_text(encoding="utf-8")
     file = built / "sakila.sqlite"

@@ -245,6 +245,8 @@ def link_question(
             continue
         links.append(found)
         place += length
+        if found.kind == "table" and found.words == "staff" and tokens[place : place + 1]:
+            place += tokens[place].lower in ("member", "members")  # one of the staff
     named = {table.name for link in links if link.kind == "table" for table in link.tables}
     return [_as_cue(link, named) for link in links]
 
@@ -274,7 +276,11 @@ def _longest(
             return Link("number", str(meant), place), length
         return Link("period", words, place, period=meant), length
     period = read_period([each.text for each in tokens], place)
-    if period and (token.kind == "number" or period[1] > 1):
+    if (
+        period
+        and (token.kind == "number" or period[1] > 1)
+        and not _is_value(tokens[place : place + period[1]], names)
+    ):
         words = " ".join(each.text for each in tokens[place : place + period[1]])
         return Link("period", words, place, period=period[0]), period[1]
     if token.kind == "number":
@@ -308,6 +314,11 @@ def _longest(
         return _name_by_meaning(tokens, place, names)
     length, _, best = max(candidates, key=lambda each: (each[0], each[1]))
     return best, length
+
+
+def _is_value(run: list[Token], names: SchemaNames) -> bool:
+    """Return whether a table holds the words as a value: the quarters of a report."""
+    return len(run) > 1 and tuple(each.lower for each in run) in names.values
 
 
 def _value_by_form(tokens: list[Token], place: int, names: SchemaNames) -> tuple[Link, int] | None:

@@ -31,7 +31,7 @@ from marchwarden.sources.database.planning.order_reading import read_aggregate, 
 from marchwarden.sources.database.planning.question_links import Kind, Link, tokens_of
 from marchwarden.sources.database.planning.question_state import QuestionState
 from marchwarden.sources.database.planning.question_words import DEEDS
-from marchwarden.sources.database.schema import Schema, Table
+from marchwarden.sources.database.schema import Schema, Table, words_of_name
 
 
 def read_question(links: Sequence[Link], schema: Schema) -> Draft:
@@ -283,6 +283,9 @@ def count_things(state: QuestionState, table: Table) -> None:
     quantity = quantity_of(table)
     is_told = any(column is quantity for column, _ in state.query.select)
     if quantity is None or state.head is None:
+        if state.head in names_of(table) or (state.head and words_of_name(state.head.name)[-1] == "name"):
+            # `how many operas`: a genre has that name, and is no opera.
+            raise Unclear(f"it is not clear what is counted of a row of {table.name}")
         state.query.counted = table
         state.query.select.append((None, "COUNT"))
     elif not is_told:

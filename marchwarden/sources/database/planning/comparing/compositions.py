@@ -40,7 +40,7 @@ from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.everyday.word_relations import is_of_one_row
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.over_joins.deal_words import SUMS_OF_MONEY
-from marchwarden.sources.database.planning.statement_writer import write_name
+from marchwarden.sources.database.planning.statement_writer import MOST_TIES, write_name
 from marchwarden.sources.database.schema import KEY_ENDINGS, Schema, words_of_name
 
 # Decimals of a quotient, as of a sum.
@@ -77,6 +77,8 @@ class Composer:
         for asked, all_of in frame.pairs:
             part = self._tree(asked)
             whole = self._tree(all_of) if all_of else part and self._without_condition(part)
+            if part is not None and part == whole and all_of in frame.timeless:
+                whole = self._tree(frame.timeless[all_of])
             if part is None or whole is None or not is_single(whole) or not is_part(part, whole, self.schema):
                 continue
             if is_single(part) == frame.is_of_groups or self._may_be_money(whole):
@@ -170,9 +172,13 @@ class Composer:
     def _growth(self, frame: Growth) -> str:
         for asked in frame.pairs:
             earlier, later = map(self._tree, asked)
-            if earlier is None or later is None or not is_single(earlier) or not is_same_but_values(earlier, later):
+            if earlier is None or later is None or not is_same_but_values(earlier, later):
                 continue
             if self._may_be_money(earlier) and not frame.is_count:
+                continue
+            if frame.is_of_groups and is_grouped(earlier):
+                return self._grown_groups(frame, earlier, later)
+            if frame.is_of_groups or not is_single(earlier):
                 continue
             old, new = (f"({self._written(each)})" for each in (earlier, later))
             told = {
@@ -183,23 +189,56 @@ class Composer:
             return f"SELECT {', '.join((*(told[each] for each in frame.tells), *numbers))}"
         raise Unclear("it is not clear which number changed")
 
+    def _grown_groups(self, frame: Growth, earlier: exp.Select, later: exp.Select) -> str:
+        """Return the growth of each group that has rows in either period."""
+        number = number_of(later).copy()
+        if later.args.get("having") or later.args.get("limit") or number.find(exp.Avg):
+            raise Unclear("it is not clear what grew in each group")
+        old, new = self._both_periods(number, earlier, later)
+        told = {
+            "change": ("change", self._rounded(f"{self._written(new)} - {self._written(old)}")),
+            "percent": (
+                "change in percent",
+                self._quotient(f"({self._written(new)} - {self._written(old)})", self._written(old), "100.0"),
+            ),
+        }
+        columns = [(name, self._parsed(each)) for name, each in (told[tell] for tell in frame.tells)]
+        columns += list(zip(frame.periods, (old, new), strict=True))
+        shown = [exp.alias_(each.copy(), name, quoted=True) for name, each in columns]
+        later.set("expressions", [*later.expressions[:-1], *shown])
+        grown, is_down = columns[0][1], frame.top != "ASC"
+        order = exp.Ordered(this=grown.copy(), desc=is_down, nulls_first=False)
+        if frame.top:
+            best = later.copy().select(grown.copy(), append=False).having(_known(grown)).order_by(order, append=False)
+            later.having(exp.EQ(this=grown.copy(), expression=exp.Subquery(this=best.limit(1))), copy=False)
+            later.set("order", None)
+            later.limit(MOST_TIES, copy=False)
+        else:
+            later.order_by(order, append=False, copy=False)
+        return self._written(later)
+
+    def _both_periods(self, number: exp.Expr, earlier: exp.Select, later: exp.Select) -> tuple[exp.Expr, exp.Expr]:
+        """Return a number in each of two periods, after `later` has been given the rows of both."""
+        pairs = [
+            (old, new) for old, new in zip(conditions_of(earlier), conditions_of(later), strict=True) if old != new
+        ]
+        if len(pairs) != 1:
+            raise Unclear("it is not clear which periods are compared")
+        before, now = (number_under(number, each) for each in pairs[0])
+        pairs[0][1].replace(exp.paren(exp.or_(*(each.copy() for each in pairs[0]))))
+        return before, now
+
     def _outgrown(self, frame: Outgrown) -> str:
         earlier, later = map(self._tree, frame.pair)
         limits = [tree and tree.find(exp.Having) for tree in (earlier, later)]
         if earlier is None or later is None or not all(limits) or not is_same_but_values(earlier, later):
             raise Unclear("it is not clear which numbers are compared")
         rows = [limit.parent for limit in limits if limit is not None and isinstance(limit.this, exp.GT)]
-        pairs = [
-            (old, new)
-            for old, new in zip(*(conditions_of(each) for each in rows if isinstance(each, exp.Select)), strict=True)
-            if old != new
-        ]
         limit = limits[1]
-        if len(pairs) != 1 or limit is None:
+        if limit is None or len(rows) != 2 or not all(isinstance(each, exp.Select) for each in rows):
             raise Unclear("it is not clear which periods are compared")
         number = limit.this.this.copy()
-        before, now = (number_under(number, each) for each in pairs[0])
-        pairs[0][1].replace(exp.paren(exp.or_(*(each.copy() for each in pairs[0]))))
+        before, now = self._both_periods(number, *rows)
         compare = exp.GT if frame.operator == ">" else exp.LT
         limit.this.replace(compare(this=now.copy(), expression=before.copy()))
         if limit.parent is later and number_of(later) == number:
@@ -212,22 +251,29 @@ class Composer:
         return self._written(later)
 
     def _ranked(self, frame: Ranked) -> str:
-        tree = self._tree(frame.question)
-        for equal in tree.find_all(exp.EQ) if tree else ():
-            inner = equal.expression.this if isinstance(equal.expression, exp.Subquery) else None
-            if tree is None or not isinstance(inner, exp.Select) or equal.parent_select is not tree:
-                continue
-            best = inner.expressions[0]
-            if isinstance(equal.parent, exp.Having) and inner.args.get("order"):
-                ranked = inner.having(_known(best))
-            elif isinstance(best, exp.Max | exp.Min) and best.this.name.lower() == equal.this.name.lower():
-                order = exp.Ordered(this=best.this.copy(), desc=isinstance(best, exp.Max))
-                ranked = inner.select(best.this.copy(), append=False).where(_known(best.this)).order_by(order)
-            else:
-                continue
-            # Rows that tie share a place, and the next place is that of those who follow.
-            equal.expression.set("this", ranked.distinct().limit(1).offset(frame.place - 1))
-            return self._written(tree)
+        for question in frame.questions:
+            tree = self._tree(question)
+            for equal in tree.find_all(exp.EQ) if tree else ():
+                inner = equal.expression.this if isinstance(equal.expression, exp.Subquery) else None
+                if tree is None or not isinstance(inner, exp.Select) or equal.parent_select is not tree:
+                    continue
+                best = inner.expressions[0]
+                if isinstance(equal.parent, exp.Having) and inner.args.get("order"):
+                    ranked = inner.having(_known(best))
+                elif isinstance(best, exp.Max | exp.Min) and best.this.name.lower() == equal.this.name.lower():
+                    order = exp.Ordered(this=best.this.copy(), desc=isinstance(best, exp.Max))
+                    ranked = inner.select(best.this.copy(), append=False).where(_known(best.this)).order_by(order)
+                else:
+                    continue
+                # Rows that tie share a place, and the next place is that of those who follow.
+                ranked = ranked.distinct().limit(frame.last - frame.place + 1).offset(frame.place - 1)
+                if frame.last > frame.place:
+                    ordered = ranked.args["order"].expressions[0]
+                    tree.order_by(exp.Ordered(this=equal.this.copy(), desc=ordered.args.get("desc")), copy=False)
+                    equal.replace(exp.In(this=equal.this.copy(), query=exp.Subquery(this=ranked)))
+                else:
+                    equal.expression.set("this", ranked)
+                return self._written(tree)
         raise Unclear("it is not clear what the rows are ranked by")
 
     def _but_not(self, frame: ButNot) -> str:

@@ -6,15 +6,15 @@ Each word is either part of a frame below or stays in a plainer question, where 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from marchwarden.sources.database.planning.draft import Unclear
-from marchwarden.sources.database.planning.everyday.periods import MONTHS
+from marchwarden.sources.database.planning.everyday.periods import MONTHS, PART_OF_YEAR
 from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
 from marchwarden.sources.database.planning.question_links import Token
-from marchwarden.sources.database.planning.question_words import CUES
+from marchwarden.sources.database.planning.question_words import CUES, NUMBERS
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,9 @@ class Share:
 
     pairs: tuple[tuple[str, str], ...]
     """Question for the part, and for the whole; an empty whole is the part without its only condition."""
+    timeless: Mapping[str, str] = field(default_factory=dict)
+    """Question for the whole of all times, by that for the whole in the period of the part. It is the whole where the
+    part is all of that period."""
     is_of_groups: bool = False
     """True where the share of each group is told."""
     keeps_number: bool = False
@@ -62,6 +65,10 @@ class Growth:
     """`change` and `percent`, in the order in which they are told."""
     is_count: bool = False
     """True where the question says that rows are counted."""
+    is_of_groups: bool = False
+    """True where the growth of each group is told."""
+    top: str = ""
+    """`DESC` where only the group is told that grew most, by the first of `tells`; `ASC` for least."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +82,13 @@ class Outgrown:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Rows that come second, third or later by a number."""
+    """Rows that come second, third or later by a number, or in places that follow each other."""
 
-    question: str
+    questions: tuple[str, ...]
+    """Questions for the first place, in the order in which they are tried."""
     place: int
+    last: int
+    """Last of the places; the first one where a single place is asked for."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +102,13 @@ class ButNot:
 
 Frame: TypeAlias = Share | Ratio | PerUnit | Margin | Growth | Outgrown | Ranked | ButNot
 
-_PERIOD = rf"(?:(?:{'|'.join(MONTHS)})(?: \d{{4}})?|\d{{4}}|(?:this|last) (?:year|month|quarter))"
+_OF_YEAR = rf"(?:{'|'.join(MONTHS)}|{PART_OF_YEAR})"
+_PERIOD = rf"(?:{_OF_YEAR}(?:(?: of)? \d{{4}})?|\d{{4}}(?: q[1-4])?|(?:this|last) (?:year|month|quarter))"
 _SHARE = r"(?:share|percentage|percent|proportion|fraction)"
 _NUMBERED = ("second 2nd", "third 3rd", "fourth 4th", "fifth 5th", "sixth 6th", "seventh 7th", "eighth 8th")
-_PLACES = {word: place for place, words in enumerate(_NUMBERED, start=2) for word in words.split()}
+_PLACES = {word: place for place, words in enumerate(("first 1st", *_NUMBERED), start=1) for word in words.split()}
+_PLACE = rf"(?:{'|'.join(_PLACES)})"
+_HIGHEST_PLACE = 100
 _GROW = (
     r"(?:grow|grew|grown|increase|increased|rise|rose|risen|change|changed|fall|fell|fallen|drop|dropped|decrease"
     r"|decreased|decline|declined|go up|gone up|go down|gone down|shrink|shrunk)"
@@ -141,18 +154,8 @@ def read_frame(tokens: Sequence[Token], is_name: Callable[[str], bool], units: f
 
 
 def _read_share(text: str) -> Share | None:
-    each = rf"(?:what|which) {_SHARE} of (?P<of>.+?) (?:does|do|did) (?P<each>each .+)"
-    if found := _whole(each, text):
-        subject = _bare(found["of"])
-        return Share(
-            tuple((f"{ask} {subject} does {found['each']}", f"{ask} {subject}") for ask in _ASKED), is_of_groups=True
-        )
-    by = rf"what (?:is|was|are|were) (?:the |our )?{_SHARE} of (?P<of>.+?) (?P<by>(?:by|per|for each|of each) .+)"
-    if found := _whole(by, text):
-        subject = _bare(found["of"])
-        return Share(
-            tuple((f"{ask} {subject} {found['by']}", f"{ask} {subject}") for ask in _ASKED), is_of_groups=True
-        )
+    if (frame := _read_shares(text)) is not None:
+        return frame
     largest = (
         rf"(?P<who>(?:which|what) .+?) (?:accounts? for|accounted for|makes? up|made up|has|have|had|contributes?"
         rf"|contributed|brings? in|brought in) the (?P<top>\w+) {_SHARE} of (?P<of>.+)"
@@ -167,24 +170,59 @@ def _read_share(text: str) -> Share | None:
             is_of_groups=True,
             keeps_number=True,
         )
-    plain = rf"(?:(?:what|which|how many)(?: (?:is|was) (?:the|our))?) {_SHARE} of (?P<rest>.+)"
+    plain = rf"(?:(?:what|which|how many)(?: (?:is|was) (?:the|our))?) {_SHARE} of (?P<rest>.+?){_WHEN}"
     if not (found := _whole(plain, text)) or re.search(_MEAN, text, re.IGNORECASE):
         return None
     words = _bare(found["rest"]).split()
     verb = next((at for at in range(1, len(words)) if _is_verb(words[at])), None)
+    when = found["when"] or ""
     if verb is None:
-        alone = " ".join(words)
+        alone = f"{' '.join(words)}{when}"
         return Share(((f"how many {alone} are there", ""),))
     subject = " ".join(word for word in words[:verb] if word.lower() not in ("that", "who", "which"))
     said = " ".join(words[verb:])
-    pairs = [(f"{ask} {subject} {said}", f"{ask} {subject}") for ask in _ASKED]
+    behind = ""
     if words[verb].lower() in _COPULAS and verb + 1 < len(words):
-        behind = " ".join(words[verb + 1 :])
+        rest = " ".join(words[verb + 1 :])
         is_joined = words[verb + 1].lower() in _PREPOSITIONS or _is_verb(words[verb + 1])
-        pairs.append((f"{_ASKED[-1]} {subject} {behind if is_joined else f'of {behind}'}", f"{_ASKED[-1]} {subject}"))
-    return Share(tuple(pairs), without=(f"how many {subject} never {said}", f"how many {subject}"))
+        behind = rest if is_joined else f"of {rest}"
+    # What came from lamps in 2024 is a share of 2024. Only rows that have no day there are a share of all.
+    pairs = [(f"{ask} {subject} {said}{when}", f"{ask} {subject}{when}") for ask in _ASKED]
+    pairs += [(f"{_ASKED[-1]} {subject} {behind}{when}", f"{_ASKED[-1]} {subject}{when}")] if behind else []
+    timeless = {f"{ask} {subject}{when}": f"{ask} {subject}" for ask in _ASKED} if when else {}
+    pairs += [(f"{_ASKED[0]} {subject} {said}{when}", f"{_ASKED[0]} {subject}")] if when else []
+    never = (f"how many {subject} never {said}{when}", f"how many {subject}")
+    return Share(tuple(pairs), timeless, without=never)
 
 
+def _read_shares(text: str) -> Share | None:
+    """Read the share of each group: `What share of revenue does each genre bring in?`, `share of orders by month`."""
+    each = rf"(?:what|which) {_SHARE} of (?P<of>.+?) (?P<said>(?:does|do|did) each .+?){_WHEN}"
+    from_each = (
+        rf"(?:what|which) {_SHARE} of (?P<of>.+?) (?:comes?|came|goes|go|went|is|are|was|were|has|have|had|falls?"
+        rf"|belongs?)(?: (?:from|to|in|into|with|by|at|for|made by))? (?P<group>each .+?){_WHEN}"
+    )
+    by = rf"{_SHOW}{_SHARE} of (?P<of>(?!each\b).+?) (?P<said>(?:by|per|for each|of each) .+?){_WHEN}"
+    own = rf"{_SHOW}(?P<group>each .+?) {_SHARE} (?:of|in) (?P<of>.+?){_WHEN}"
+    in_all = rf"{_SHOW}{_SHARE} (?:of|for) (?P<group>each .+?) (?:in|of) (?P<of>(?!{_PERIOD}$).+?){_WHEN}"
+    named = rf"{_SHOW}(?P<of>.+?) {_SHARE} (?:(?:of|for|by|per|in) )(?P<group>each .+?){_WHEN}"
+    for pattern in (each, from_each, by, own, in_all, named):
+        if found := _whole(pattern, text):
+            parts = found.groupdict()
+            said, when = parts.get("said") or f"for {parts['group']}", parts["when"] or ""
+            subject = _bare(parts["of"])
+            if re.search(_MEAN, subject, re.IGNORECASE) or not _AUXILIARIES.isdisjoint(subject.lower().split()):
+                return None  # what share rock has in each country
+            return Share(
+                tuple((f"{ask} {subject} {said}{when}", f"{ask} {subject}{when}") for ask in _ASKED),
+                is_of_groups=True,
+            )
+    return None
+
+
+# Time at the end of a question, which holds for the part and for the whole.
+_WHEN = rf"(?P<when> (?:in|during|for) {_PERIOD}| (?:this|last) (?:year|month|quarter))?"
+_SHOW = r"(?:(?:what (?:is|was|are|were)|show|list|give|tell)(?: me| us)? )?(?:the |our )?"
 # Questions for a number, by what is asked for: rows, money, a column.
 _ASKED = ("how many", "how much", "what was the total")
 # Words of a number that is told as it is, and has no total.
@@ -233,13 +271,73 @@ def _read_unit(text: str, units: frozenset[str]) -> PerUnit | None:
 
 
 def _read_rank(text: str) -> Ranked | None:
-    found = re.search(rf"\b({'|'.join(_PLACES)})[ -](?=(\w+)(?: (\w+))?)", text, re.IGNORECASE)
+    run = rf"{_PLACE}(?:(?: ,)?(?: and| to| through)?(?: the)? {_PLACE})*"
+    found = re.search(rf"\b({run})[ -](?=(\w+)(?: (\w+))?)", text, re.IGNORECASE)
     if not found:
         return None
     said = [(found[2].lower(),), (found[2].lower(), (found[3] or "").lower())]
     if not any(key in CUES and CUES[key].cue in ("top", "common") for key in said) or found[2].lower() in _ENDS:
         return None
-    return Ranked(text[: found.start()] + text[found.end() :], _PLACES[found[1].lower()])
+    first, last = _places(found[1])
+    if last == 1:
+        return None  # `the first best` is no rank
+    return Ranked((text[: found.start()] + text[found.end() :],), first, last)
+
+
+def _places(run: str) -> tuple[int, int]:
+    """Return the first and the last of places. Raises Unclear where one between them is left out."""
+    numbers = [_PLACES.get(word) or int(word) for word in re.findall(rf"\b(?:{_PLACE}|\d+)\b", run.lower())]
+    is_range = re.search(r"\b(?:to|through)\b", run, re.IGNORECASE) is not None
+    if (is_range and len(numbers) != 2) or numbers != sorted(set(numbers)) or numbers[-1] > _HIGHEST_PLACE:
+        raise Unclear("it is not clear which places are asked for")
+    if not is_range and numbers[-1] - numbers[0] >= len(numbers):
+        raise Unclear("it asks for places that do not follow each other")
+    return numbers[0], numbers[-1]
+
+
+def _read_places(text: str) -> Ranked | None:
+    """Read `Which countries rank 4 to 6 by revenue?`, and `in third place by`."""
+    place = rf"(?:\d{{1,2}}|{_PLACE})"
+    run = rf"(?P<run>{place}(?:(?: ,)?(?: and| to| through)? {place})*)"
+    named = r"(?:places?|positions?|ranks?|spots?|numbers?)"
+    ranked = (
+        rf"(?:ranks?|ranked) (?:in |as |at )?(?:{named} )?{run}|(?:in |on |at |as )?{named} {run}|in {run} {named}"
+    )
+    found = _whole(
+        rf"(?:which|what) (?P<who>.+?) (?:(?:is|are|was|were|comes?|came) )?(?:{ranked.replace('?P<run>', '')}) "
+        r"(?:by|for|in terms of) (?:the )?(?P<by>.+)",
+        text,
+    )
+    if not found:
+        return None
+    places = re.search(run, found[0][found.end("who") : found.start("by")], re.IGNORECASE)
+    if places is None:
+        return None
+    first, last = _places(places["run"])
+    who, by = found["who"], found["by"]
+    counted = re.sub(r"^(?:total )?number of ", "", by)
+    asked = (f"which {who} has the most {counted}",) if counted != by else (
+        f"what are the top {who} by {by}", f"which {who} has the highest {by}"
+    )  # fmt: skip
+    return Ranked(asked, first, last)
+
+
+def _read_after(text: str) -> Ranked | None:
+    """Read `the top 3 customers after the first`."""
+    found = re.search(
+        r"\b(?P<top>top|next) (?P<many>\w+) (?P<what>.+?) after the (?:first|best|top|(?:first|top) (?P<skip>\w+))$",
+        text, re.IGNORECASE,
+    )  # fmt: skip
+    if not found:
+        return None
+    many, skip = _counted(found["many"]), _counted(found["skip"] or "one")
+    if many is None or skip is None:
+        return None
+    return Ranked((f"{text[: found.start()]}top {found['what']}",), skip + 1, skip + many)
+
+
+def _counted(word: str) -> int | None:
+    return int(word) if word.isdigit() else int(NUMBERS[word.lower()]) if word.lower() in NUMBERS else None
 
 
 # `the second last` counts from the other end.
@@ -251,29 +349,69 @@ _ENDS = ("last", "first")
 
 def _read_growth(text: str) -> Growth | None:
     percent = re.search(r"\b(?:percentage|percent|per cent)\b", text, re.IGNORECASE) is not None
+    if (frame := _read_most_grown(text)) is not None:
+        return frame
+    text = re.sub(
+        r"^(?P<each>(?:in|for) each .+?)(?: ,)? (?P<rest>(?:by |how |what ).+)$", r"\2 \1", text, flags=re.I
+    )
     how = r"(?:by )?(?:how much|what percentage|what percent|how many percent|how)"
-    grew = _whole(rf"{how} (?:did|has|have) (?P<what>.+?) {_GROW} {_SPAN}", text)
+    grew = _whole(rf"{how} (?:did|has|have) (?P<what>.+?) {_GROW}{_EACH.format(1)} {_SPAN}{_EACH.format(2)}", text)
     noun = grew or _whole(
         r"what (?:is|was) (?:the |our )?(?:percentage |percent |relative )?"
-        rf"{_GROWTH} (?:of|in) (?P<what>.+?) {_SPAN}",
+        rf"{_GROWTH} (?:of|in) (?P<what>.+?){_EACH.format(1)} {_SPAN}{_EACH.format(2)}",
         text,
     )
-    behind = noun or _whole(rf"what (?:is|was) (?:the |our )?(?P<what>.+?) {_GROWTH} {_SPAN}", text)
+    behind = noun or _whole(
+        rf"what (?:is|was) (?:the |our )?(?P<what>.+?) {_GROWTH}{_EACH.format(1)} {_SPAN}{_EACH.format(2)}", text
+    )
     if behind is None:
         return None
     tells = ("percent",) if percent else ("change",) if grew else ("change", "percent")
-    earlier, later = _periods(behind)
-    what = _bare(behind["what"])
+    what, each = _bare(behind["what"]), behind["each1"] or behind["each2"] or ""
+    if not each and (own := _whole(rf"each (?P<group>.+) (?P<what>{_MONEY})", what)):
+        what, each = own["what"], f" for each {own['group']}"  # `each country's sales`
+    return _growth(what, each, behind, tells)
+
+
+_MONEY = rf"(?:{'|'.join(' '.join(words) for words, phrase in DEAL_CUES.items() if phrase.cue == 'money')})"
+# Groups that each have a growth of their own, before or behind the periods.
+_EACH = r"(?P<each{}> (?:(?:in|for|of|from|by|at|with) each|per|by) .+?)?"
+
+
+def _growth(what: str, each: str, found: re.Match[str], tells: tuple[str, ...], top: str = "") -> Growth:
+    earlier, later = _periods(found)
     counted = re.sub(r"^number of ", "", what)
     asked = ("how many",) if counted != what else _ASKED
     if re.search(_MEAN, what, re.IGNORECASE):
         asked = ("what was the",)
     return Growth(
-        tuple((f"{ask} {counted} {earlier}", f"{ask} {counted} {later}") for ask in asked),
+        tuple((f"{ask} {counted}{each} {earlier}", f"{ask} {counted}{each} {later}") for ask in asked),
         (earlier, later),
         tells,
         is_count=counted != what,
+        is_of_groups=each != "",
+        top=top,
     )
+
+
+def _read_most_grown(text: str) -> Growth | None:
+    """Read which group grew most: `Which category's sales grew the most from 1996 to 1997?`"""
+    grew = r"(?:grow|grew|grown|increase|increased|rise|rose|risen)"
+    most = r"(?:the )?(?P<most>most|least|fastest)"
+    noun = r"(?P<most>biggest|largest|highest|greatest|strongest|smallest|lowest) (?:growth|increase|rise)"
+    patterns = (
+        rf"(?:in |for )?(?:which|what) (?P<who>.+?) did (?P<what>.+?) {grew} {most} {_SPAN}",
+        rf"(?:which|what) (?P<who>.+?) (?:had|has|saw|showed) the {noun} (?:in|of) (?P<what>.+?) {_SPAN}",
+        rf"(?:which|what) (?P<who>.+?) {grew} {most} (?:in|by) (?P<what>.+?) {_SPAN}",
+        rf"(?:which|what) (?P<who>.+) (?P<what>{_MONEY}) {grew} {most} {_SPAN}",
+    )
+    for pattern in patterns:
+        if found := _whole(pattern, text):
+            most_grown = found["most"].lower()
+            top = "ASC" if most_grown in ("least", "smallest", "lowest") else "DESC"
+            tells = ("percent", "change") if most_grown == "fastest" else ("change", "percent")
+            return _growth(_bare(found["what"]), f" for each {found['who']}", found, tells, top)
+    return None
 
 
 def _read_more(text: str) -> Growth | Outgrown | None:
@@ -299,13 +437,13 @@ def _read_more(text: str) -> Growth | Outgrown | None:
 
 
 def _periods(found: re.Match[str]) -> tuple[str, str]:
-    """Return the earlier and the later period as they stand behind a plainer question; a month takes its year."""
+    """Return the earlier and the later period as they stand behind a plainer question; a part takes its year."""
     said = {name[0]: value for name, value in found.groupdict().items() if re.fullmatch(r"[ab]\d", name) and value}
     earlier, later = said["a"], said["b"]
     year = re.search(r"\d{4}$", later)
-    if year and earlier.lower() in MONTHS:
+    if year and _whole(_OF_YEAR, earlier):
         earlier = f"{earlier} {year[0]}"
-    if (earlier.lower() in MONTHS) or (later.lower() in MONTHS):
+    if any(_whole(_OF_YEAR, each) and not _whole("last quarter", each) for each in (earlier, later)):
         raise Unclear("it is not clear which years the months belong to")
     if earlier.lower() == later.lower():
         raise Unclear("it compares a period with itself")
@@ -383,6 +521,8 @@ def _bare(words: str) -> str:
 
 # Words that a frame is known by, with its reader; the first that reads a frame counts.
 _READERS: tuple[tuple[str, Callable[[str], Frame | None]], ...] = (
+    (r"after the", _read_after),
+    (r"ranks?|ranked|places?|positions?|spots?|numbers?", _read_places),
     ("|".join(_PLACES), _read_rank),
     (r"more|fewer|less|higher|lower", _read_more),
     (rf"{_GROW}|{_GROWTH}", _read_growth),

@@ -1,4 +1,4 @@
-"""Days and months of a question, as conditions on columns of days: `in May`, `on 3 May 2023`, `last month`.
+"""Days, months and parts of a year, as conditions on columns of days: `in May`, `on 3 May 2023`, `Q3 2023`.
 
 Own code beside dateparser and dateutil, which read a lone `may` or `second` as a day too.
 """
@@ -21,11 +21,23 @@ MONTHS = {
 # Words before a month, and before one that follows another.
 _BEFORE = frozenset({"in", "during", "since", "before", "after", "until", "of", "by", "from", "early", "late"})
 _BETWEEN = frozenset({"or", "and", "to", "between", ","})
+_ORDINALS = {
+    word: number
+    for number, words in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th"), start=1)
+    for word in words.split()
+}
+_COUNTED = {
+    word: number
+    for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)
+}
+_ORDINAL = rf"(?:{'|'.join(_ORDINALS)})"
+# A part of a year as it is written, without its year.
+PART_OF_YEAR = rf"(?:the )?(?:q[1-4]|h[12]|(?:{_ORDINAL}|last) quarter|(?:first|1st|second|2nd) half)"
 
 
 @dataclass(frozen=True)
 class Period:
-    """A day, a month, several months of a year, or a month of any year."""
+    """A day, a month, several months in a row, or a month of any year."""
 
     month: int
     year: int | None = None
@@ -39,9 +51,11 @@ class Period:
 
     @property
     def last(self) -> str:
-        month = self.month + self.months - 1
-        day = self.day or calendar.monthrange(self.year or 2000, month)[1]
-        return f"{self.year:04}-{month:02}-{day:02}"
+        # Months since year 0 of the last month.
+        last = (self.year or 2000) * 12 + self.month + self.months - 2
+        year, month = last // 12, last % 12 + 1
+        day = self.day or calendar.monthrange(year, month)[1]
+        return f"{year:04}-{month:02}-{day:02}"
 
 
 def read_relative(words: Sequence[str], place: int, today: date) -> tuple[Period | int, int] | None:
@@ -59,8 +73,8 @@ def read_relative(words: Sequence[str], place: int, today: date) -> tuple[Period
     if rest[1] == "year":
         return today.year + shift, 2
     months = {"month": 1, "quarter": 3}.get(rest[1])
-    if months is None:
-        return None
+    if months is None or _part_of_year(words, place):
+        return None  # `the last quarter of 2023`
     # Months since year 0 of the first month of the period.
     first = (today.year * 12 + today.month - 1) // months * months + shift * months
     return Period(first % 12 + 1, first // 12, months=months), 2
@@ -71,6 +85,75 @@ def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
 
     `words` are as they are written: `May` alone is a month only behind a word such as `in`.
     """
+    return _part_of_year(words, place) or _months_in_a_row(words, place) or _day_or_month(words, place)
+
+
+def _part_of_year(words: Sequence[str], place: int) -> tuple[Period, int] | None:
+    """Return the quarter, half or first or last months of a year: `Q3 2023`, `the first three months of 2024`.
+
+    Those of a fiscal year begin with another month, and are not read.
+    """
+    rest = [word.lower().rstrip(",.") for word in words[place : place + 5]]
+    if _is_year(rest[0]) and len(rest) > 1 and (part := _PARTS.get(rest[1])):
+        return Period(part[0], int(rest[0]), months=part[1]), 2
+    part, length = _PARTS.get(rest[0]), 1
+    if part is None and len(rest) > 1:
+        part, length = _PARTS.get(" ".join(rest[:2])), 2
+    if part is None and len(rest) > 2 and rest[0] in ("first", "last") and rest[2] == "months":
+        months = int(rest[1]) if rest[1].isdigit() else _COUNTED.get(rest[1], 0)
+        if not 1 < months < 12:
+            return None
+        part, length = (1 if rest[0] == "first" else 13 - months, months), 3
+    if part is None:
+        return None
+    length += rest[length : length + 1] == ["of"]
+    if len(rest) <= length or not _is_year(rest[length]):
+        return None
+    return Period(part[0], int(rest[length]), months=part[1]), length + 1
+
+
+# First month and number of months of each part of a year.
+_PARTS = {
+    **{f"q{number}": (number * 3 - 2, 3) for number in range(1, 5)},
+    **{f"h{number}": (number * 6 - 5, 6) for number in (1, 2)},
+    **{f"{word} quarter": (number * 3 - 2, 3) for word, number in _ORDINALS.items()},
+    **{f"{word} half": (number * 6 - 5, 6) for word, number in _ORDINALS.items() if number < 3},
+    "last quarter": (10, 3), "final quarter": (10, 3),
+}  # fmt: skip
+
+
+def _months_in_a_row(words: Sequence[str], place: int) -> tuple[Period, int] | None:
+    """Return the months from one to another, both with them: `from July to September 1997`, `June and July 2005`."""
+    rest = [word.lower().rstrip(",.") for word in words[place : place + 6]]
+    opening = rest[0] if rest[0] in ("from", "between") else ""
+    at = 1 if opening else 0
+    months, years, joint = [], [], ""
+    for each in range(2):
+        if len(rest) <= at or rest[at] not in MONTHS:
+            return None
+        months.append(MONTHS[rest[at]])
+        has_year = len(rest) > at + 1 and _is_year(rest[at + 1])
+        years.append(int(rest[at + 1]) if has_year else 0)
+        at += 1 + has_year
+        if each == 0:
+            joint = rest[at] if len(rest) > at else ""
+            at += 1
+    if joint not in (
+        ("and",) if opening == "between" else ("to", "through") if opening else ("and", "to", "through")
+    ):
+        return None
+    first, last = ((year or years[1]) * 12 + month for year, month in zip(years, months, strict=True))
+    # `in June and August` leaves a month out.
+    if not years[1] or last <= first or (joint == "and" and not opening and last > first + 1):
+        return None
+    return Period(months[0], years[0] or years[1], months=last - first + 1), at
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdigit() and word[0] in "12"
+
+
+def _day_or_month(words: Sequence[str], place: int) -> tuple[Period, int] | None:
     rest = [word.lower().rstrip(",.") for word in words[place : place + 4]]
     day: int | None = None
     length = 0

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from marchwarden.judge.thesaurus import load_thesaurus
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
-from marchwarden.sources.database.schema import Column, Table, words_of_name
+from marchwarden.sources.database.schema import KEY_ENDINGS, Column, Table, words_of_name
 
 # Shortest word that is looked up: shorter ones are rather codes. A guess.
 _MIN_CHARS = 3
@@ -140,7 +140,9 @@ def is_count_of_things(column: Column) -> bool:
 def quantity_of(table: Table) -> Column | None:
     """Return the only column that counts the things of a row: the pieces in stock."""
     found = [
-        each for each in table.columns if is_count_of_things(each) and _PER_PIECE.isdisjoint(words_of_name(each.name))
+        each
+        for each in table.columns
+        if is_count_of_things(each) and (_PER_PIECE | KEY_ENDINGS).isdisjoint(words_of_name(each.name))
     ]
     return found[0] if len(found) == 1 else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from marchwarden.sources.database.planning.draft import (
     Unclear,
     holds_days,
@@ -12,12 +14,15 @@ from marchwarden.sources.database.planning.everyday.word_relations import (
     is_per_piece,
     quantity_of,
 )
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.over_joins.deal_words import (
     BUYING,
     CHARGES,
     EXPENSES,
     INCOMES,
+    NO_SALES,
     PAYMENTS,
+    RATES,
     TOTALS,
 )
 from marchwarden.sources.database.planning.over_joins.fact_paths import Paths
@@ -25,6 +30,8 @@ from marchwarden.sources.database.planning.over_joins.measures import (
     Measure,
     is_buyer,
     is_deal,
+    is_of_copies,
+    is_payer,
     is_payment,
     is_seller,
     money_of,
@@ -54,12 +61,15 @@ class MeasureChoice:
         if asked.minus is not None and asked.measure is not None:
             return self._of_difference(asked.measure, asked.minus)
         counts = bool(asked.thing or asked.deed or asked.often or asked.units)
-        counts = counts or (asked.form == "many" and not asked.is_counted)
+        counts = counts or asked.is_best_selling or (asked.form == "many" and not asked.is_counted)
         is_chosen = asked.top is not None or asked.limit is not None
         if asked.often and (asked.thing or asked.money or not is_chosen or not (asked.deal or asked.deed)):
             raise Unclear("it is not clear how often what happened")
         if counts and asked.money:
             raise Unclear("it is not clear whether money or rows are counted")
+        if asked.measure is not None and asked.money == "all" and not asked.measure.is_exact:
+            # `income from tickets`, of which a column tells the price.
+            return [each for each in self._of_money() if {*each.factors} & {*asked.measure.columns}]
         if asked.measure is not None:
             return self._of_column(asked.measure)
         if counts:
@@ -160,7 +170,7 @@ class MeasureChoice:
         if asked.deal in ("earn", "gain", "spend", "pay"):
             raise Unclear("it is not clear whether money or rows are counted")
         if thing is not None and (is_deal(thing) or not asked.deal):
-            if asked.units:
+            if asked.units and (not is_of_copies(thing) or quantity_of(thing)):
                 raise Unclear(f"it is not clear whether pieces or rows of {thing.name} are counted")
             return [Measure(thing, "COUNT")]
         if not asked.deal:
@@ -172,7 +182,7 @@ class MeasureChoice:
         found = []
         for table in self.schema.tables:
             # A line sells a track, and no album.
-            joined = {key.other for key in self.paths.keys if key.table == table.name}
+            joined = self._things_of(table)
             if not is_deal(table) or (thing is not None and thing.name not in joined):
                 continue
             pieces = pieces_of(table, self.paths.keys)
@@ -198,14 +208,23 @@ class MeasureChoice:
 
     def _of_deed(self, fact: Table) -> Measure:
         thing = self.asked.thing.tables[0] if self.asked.thing is not None else None
-        joined = {key.other for key in self.paths.keys if key.table == fact.name}
+        joined = self._things_of(fact)
         if (thing is not None and thing.name not in joined) or self.asked.units or pieces_of(fact, self.paths.keys):
             raise Unclear(f"it is not clear what is counted of the rows of {fact.name}")
         if thing is None or not (is_buyer(thing) or is_seller(thing)):
+            is_total = not (self.asked.group or self.asked.span or self.asked.is_who)
+            if thing is not None and is_total and all(key.other != thing.name for key in self.paths.keys_of(fact)):
+                raise Unclear(f"it is not clear whether each of {thing.name} counts once")
             return Measure(fact, "COUNT")
         if self.asked.group or self.asked.span or self.asked.limit or len(thing.key) != 1:
             raise Unclear(f"it is not clear whether each of {thing.name} counts once")
         return Measure(fact, "DISTINCT", (thing.by_name[thing.key[0].lower()],))
+
+    def _things_of(self, fact: Table) -> set[str]:
+        """Return the tables of which a row has one each: what a line sells, and the film whose copy was rented."""
+        joined = {key.other for key in self.paths.keys_of(fact)}
+        copies = {name for name in joined if is_of_copies(self.schema.by_name[name.lower()])}
+        return joined | {key.other for key in self.paths.keys if key.table in copies}
 
     def _of_people(self, people: Table) -> list[Measure]:
         """Return the number of those who bought or sold, each counted once."""
@@ -233,11 +252,18 @@ class MeasureChoice:
         if asked.deal not in BUYING:
             # What was purchased is no revenue.
             tables = [table for table in tables if {"purchase", "purchases"}.isdisjoint(words_of_name(table.name))]
-        found: list[Measure] = []
-        for table in tables:
-            measure = money_of(table, self.schema, self.paths.keys)
-            if measure is not None:
-                found.append(self._mean_of(measure) if asked.money == "each" else measure)
+        found = self._money_in(tables)
+        if asked.money == "each":
+            return [self._mean_of(measure) for measure in found]
+        if asked.deal not in ("sell", "pay"):
+            found = found or self._money_in([each for each in self.schema.tables if self._is_paid_for(each)])
+        if found or asked.deal == "pay":
+            return found
+        found = [
+            measure
+            for measure in self._money_in([each for each in self.schema.tables if self._is_sold_by_rows(each)])
+            if any(not RATES.isdisjoint(words_of_name(factor.name)) for factor in measure.factors)
+        ]
         if found or asked.deal in BUYING or any(map(is_deal, self.schema.tables)):
             return found
         # What is charged for a visit, where nothing is sold.
@@ -249,6 +275,26 @@ class MeasureChoice:
             if not (CHARGES | INCOMES).isdisjoint(words_of_name(column.name))
         ]
         return [Measure(table, "SUM", (column,)) for table, column in charged]
+
+    def _money_in(self, tables: Sequence[Table]) -> list[Measure]:
+        found = [money_of(table, self.schema, self.paths.keys) for table in tables]
+        return [measure for measure in found if measure is not None]
+
+    def _is_paid_for(self, table: Table) -> bool:
+        """Return whether customers have paid what the rows of a table tell."""
+        return not PAYMENTS.isdisjoint(words_of_name(table.name)) and self._is_of_payers(table)
+
+    def _is_sold_by_rows(self, table: Table) -> bool:
+        """Return whether a table that has no name of sales is one by its rows: who, on which day, for how much."""
+        return not is_of_people(table) and self._is_of_payers(table)
+
+    def _is_of_payers(self, table: Table) -> bool:
+        if not NO_SALES.isdisjoint({stem_of(word) for word in words_of_name(table.name)}):
+            return False
+        others = [self.schema.by_name[key.other.lower()] for key in self.paths.keys_of(table)]
+        return any(map(is_payer, others)) and any(
+            holds_days(column) for each in (table, *others) if not is_of_people(each) for column in each.columns
+        )
 
     def _mean_of(self, total: Measure) -> Measure:
         """Return the mean of whole sales: where a row is a line of one, the sum by the number of sales."""

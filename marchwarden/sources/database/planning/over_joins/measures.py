@@ -9,14 +9,19 @@ from marchwarden.sources.database.planning.everyday.word_relations import is_of_
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.over_joins.deal_words import (
     BUYERS,
+    COPIES,
     DEALS,
     EXPENSES,
     INCOMES,
     NOT_EXPENSES,
     NOT_QUANTITIES,
     NOT_TOTALS,
+    PAYERS,
     PAYMENTS,
+    PLACES_SOLD,
     QUANTITIES,
+    RATES,
+    TIMES_SOLD,
     TOTALS,
 )
 from marchwarden.sources.database.schema import Column, ForeignKey, Schema, Table, words_of_name
@@ -71,6 +76,17 @@ def is_buyer(table: Table) -> bool:
     return bool(words) and stem_of(words[-1]) in BUYERS
 
 
+def is_payer(table: Table) -> bool:
+    words = words_of_name(table.name)
+    return bool(words) and stem_of(words[-1]) in PAYERS
+
+
+def is_of_copies(table: Table) -> bool:
+    """Return whether each row of a table is a copy of a thing that is kept."""
+    words = words_of_name(table.name)
+    return bool(words) and stem_of(words[-1]) in COPIES and quantity_of(table) is None
+
+
 def is_seller(table: Table) -> bool:
     return not is_buyer(table) and is_of_people(table)
 
@@ -88,13 +104,19 @@ def numbers_of(table: Table, keys: tuple[ForeignKey, ...]) -> list[Column]:
     ]
 
 
+def is_place(column: Column) -> bool:
+    """Return whether a column counts seats or tickets, each of which has a price."""
+    return stem_of(words_of_name(column.name)[-1]) in PLACES_SOLD
+
+
 def pieces_of(table: Table, keys: tuple[ForeignKey, ...]) -> Column | None:
     """Return the column that says how many pieces a row sells. Raises Unclear where two may."""
+    numbers = numbers_of(table, keys)
     found = [
         column
-        for column in numbers_of(table, keys)
+        for column in numbers
         if not QUANTITIES.isdisjoint(words := words_of_name(column.name)) and NOT_QUANTITIES.isdisjoint(words)
-    ]
+    ] or [each for each in numbers if is_place(each)]
     if len(found) > 1:
         raise Unclear(f"{table.name} has {' and '.join(each.name for each in found)}")
     return found[0] if found else None
@@ -117,19 +139,41 @@ def money_of(table: Table, schema: Schema, keys: tuple[ForeignKey, ...]) -> Meas
         return Measure(table, "SUM", (totals[0],))
     pieces = pieces_of(table, keys)
     prices = _prices(numbers)
+    own = [{stem_of(word) for word in words_of_name(each.name)} for each in prices]
+    if pieces and is_place(pieces) and any((PLACES_SOLD | {"per", "unit"}).isdisjoint(words) for words in own):
+        raise Unclear(f"the price of {table.name} may be that of one of {pieces.name} or of all")
+    others = {key.other: schema.by_name[key.other.lower()] for key in keys if key.table == table.name}
+    further = [number for other in others.values() for number in numbers_of(other, keys)]
     if not prices and pieces:
         # The price stands with the thing that is sold.
-        others = {key.other: schema.by_name[key.other.lower()] for key in keys if key.table == table.name}
-        prices = [price for other in others.values() for price in _prices(numbers_of(other, keys))]
+        prices = _prices(further)
     if len(prices) > 1:
         raise Unclear(f"the price of {table.name} may be {' or '.join(each.name for each in prices)}")
     if not prices:
-        return None
+        return _money_of_times(table, numbers, [*numbers, *further])
     factors = (prices[0], pieces) if pieces else (prices[0],)
     discounts = [column for column in numbers if "discount" in words_of_name(column.name)]
     if discounts and (len(discounts) > 1 or (span := discounts[0].span) is None or span[0] < 0 or span[1] > 1):
         raise Unclear(f"it is not clear how {discounts[0].name} of {table.name} is taken off the price")
     return Measure(table, "SUM", factors, discounts[0] if discounts else None)
+
+
+def _money_of_times(table: Table, numbers: list[Column], rates: list[Column]) -> Measure | None:
+    """Return the sum of days × daily rate, and the like."""
+    for unit, adjective in TIMES_SOLD.items():
+        times = [each for each in numbers if stem_of(words_of_name(each.name)[-1]) == unit]
+        prices = [
+            each
+            for each in rates
+            if each not in times
+            and not RATES.isdisjoint(words := words_of_name(each.name))
+            and (adjective in words or unit in words)
+        ]
+        if len(times) == len(prices) == 1:
+            return Measure(table, "SUM", (prices[0], times[0]))
+        if times and prices:
+            raise Unclear(f"{table.name} may be paid by {' or '.join(each.name for each in (*prices, *times))}")
+    return None
 
 
 def profit_of(table: Table, schema: Schema, keys: tuple[ForeignKey, ...]) -> Measure | None:

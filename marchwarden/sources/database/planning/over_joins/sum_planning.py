@@ -17,6 +17,7 @@ from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.over_joins.deal_words import (
     BOOKKEEPING,
     BUYING,
+    EVENTS,
     UNDONE,
 )
 from marchwarden.sources.database.planning.over_joins.fact_paths import Paths, Ways
@@ -26,6 +27,7 @@ from marchwarden.sources.database.planning.over_joins.measures import (
     identify,
     is_buyer,
     is_deal,
+    is_payer,
     is_payment,
     is_seller,
 )
@@ -95,6 +97,9 @@ class SumPlanner:
                 raise NotJoined("no table joins what is summed up with all that the question names")
             raise Unclear(f"it may be summed up over the rows of {told}")
         plan = plans[0]
+        group = plan.group.table if isinstance(plan.group, Column) else plan.group.name if plan.group else ""
+        if plan.ways.pairing(group) and any(plan.ways.pairing(each.table) for each, _, _ in plan.conditions):
+            raise Unclear(f"it is not clear whether a condition is one of each {group}")
         self._choose(plan)
         self._check_roles(plan)
         self._check_undone(plan)
@@ -194,7 +199,14 @@ class SumPlanner:
             people = [
                 table
                 for table in self.schema.tables
-                if plan.ways.reaches(table.name) and (is_buyer(table) if asked.deal in BUYING else is_seller(table))
+                if plan.ways.reaches(table.name)
+                and (
+                    is_payer(table)
+                    if asked.deal == "spend"
+                    else is_buyer(table)
+                    if asked.deal in BUYING
+                    else is_seller(table)
+                )
             ]
             if len(people) != 1:
                 raise Unclear("it is not clear who is asked for")
@@ -252,10 +264,8 @@ class SumPlanner:
         keys = {(key.table, key.column) for key in self.paths.keys}
         return [
             column
-            for column in columns
-            if plan.ways.reaches(column.table)
-            and (column.table, column.name) not in keys
-            and column.name not in self._table(column).key
+            for column in plan.ways.preferred(columns)
+            if (column.table, column.name) not in keys and column.name not in self._table(column).key
         ]
 
     def _add_conditions(self, plan: SumPlan) -> bool:
@@ -281,7 +291,7 @@ class SumPlanner:
                 if any(other is not each and set(other.link.values) & set(each.link.values) for other in said):
                     raise Unclear(f"it is not clear whether “{each.link.words}” and another value hold at once")
                 column = self._column_of(plan, each)
-                if column is None:
+                if column is None or not plan.ways.reaches(column.table):
                     return False
                 self._said_on.append((each, column))
                 plan.conditions.append((column, "=", quote_text(each.link.values[column])))
@@ -321,8 +331,9 @@ class SumPlanner:
         """Return the column of days of the rows, or of what they belong to. Raises Unclear where none is certain."""
         near = sorted(
             (table for table in self.schema.tables if plan.ways.reaches(table.name)),
-            key=lambda table: len(plan.ways.to(table.name)),
+            key=lambda table: plan.ways.distance(table.name),
         )
+        priced = {column.table for column in plan.measure.columns}
         for table in near:
             days = [
                 column
@@ -334,9 +345,12 @@ class SumPlanner:
             own = {stem_of(word) for word in words_of_name(table.name)}
             named = [column for column in days if own & {stem_of(word) for word in words_of_name(column.name)}]
             days = named if len(days) > 1 else days
-            # The day of a visit is that of what was prescribed in it; that of a person's birth is not.
-            if len(days) != 1 or not (table is plan.measure.fact or is_deal(table) or named):
+            # The day of a visit is that of what was prescribed in it, and that of a performance the one of its
+            # tickets; that of a person's birth is not.
+            is_event = table.name in priced and not EVENTS.isdisjoint(own)
+            if len(days) != 1 or not (table is plan.measure.fact or is_deal(table) or named or is_event):
                 break
+            plan.ways.to(table.name)
             return days[0]
         raise Unclear(f"it is not clear which dates “{words}” refers to")
 
@@ -345,7 +359,8 @@ class SumPlanner:
         asked = self.asked
         tables = [plan.group] if isinstance(plan.group, Table) else []
         tables += [*asked.mentions, *(self._table(column) for column, _, _ in plan.conditions)]
-        buyers, sellers = list(filter(is_buyer, tables)), list(filter(is_seller, tables))
+        buyers = list(filter(is_payer if asked.deal == "spend" else is_buyer, tables))
+        sellers = [table for table in tables if is_seller(table) and table not in buyers]
         if (
             asked.deal in ("buy", "spend")
             and (not asked.is_denied or sellers)
@@ -373,7 +388,10 @@ class SumPlanner:
         if (plan.is_list and not plan.is_denied) or (self.asked.thing is not None and not self.asked.deal):
             return
         for table in self.schema.tables:
-            if not (plan.ways.reaches(table.name) and (is_deal(table) or is_payment(table))):
+            is_sale = (
+                is_deal(table) or is_payment(table) or (bool(plan.measure.factors) and table is plan.measure.fact)
+            )
+            if not (plan.ways.reaches(table.name) and is_sale):
                 continue
             for column in table.columns:
                 undone = [value for value in column.values if value.lower() in UNDONE]
@@ -395,7 +413,7 @@ def _of_value(ways: Ways, columns: Sequence[Column], words: str) -> Column | Non
 
     Raises Unclear where it is a value of different kinds: an artist and a track of that name.
     """
-    reached = [column for column in columns if ways.reaches(column.table)]
+    reached = ways.preferred(columns)
     kinds = {words_of_name(column.name)[-1] for column in reached}
     if len(reached) > 1 and (len(kinds) > 1 or kinds & {"name", "title"}):
         raise Unclear(f"“{words}” stands in {' and '.join(f'{each.table}.{each.name}' for each in reached)}")

@@ -11,7 +11,7 @@ from typing import Literal
 
 from marchwarden.sources.database.planning.condition_reading import YEAR
 from marchwarden.sources.database.planning.draft import Unclear
-from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
+from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES, NAMED_FIRST
 from marchwarden.sources.database.planning.question_links import Link, Token
 from marchwarden.sources.database.planning.question_words import Phrase
 from marchwarden.sources.database.schema import Table, words_of_name
@@ -53,6 +53,8 @@ class Asked:
     """Number of the first word of that verb in the question."""
     serves: str = ""
     """`close` for a verb such as `handle`, which only who is named in a row does; `far` for `have` or `get`."""
+    is_best_selling: bool = False
+    """True where the groups are compared by the pieces that were sold."""
     units: bool = False
     often: bool = False
     is_who: bool = False
@@ -135,6 +137,9 @@ class SumReader:
             asked.is_every = asked.is_every or asked.group is None
         elif cue == "aggregate" and phrase and phrase.value in ("AVG", "SUM"):
             self._read_aggregate(phrase.value)
+        elif cue == "top" and phrase and phrase.columns == ("sold",):
+            asked.deal, asked.deal_place, asked.is_best_selling = "sell", link.place, True
+            self._read_top(phrase.value)
         elif cue == "top" and phrase and not phrase.columns:
             self._read_top(phrase.value)
         elif cue == "deal" and phrase:
@@ -263,7 +268,7 @@ class SumReader:
             return link.phrase
         if link.kind == "table" and (self.expects == "thing" or deal.cue == "deal"):
             return None
-        if self.expects == "group" and link.kind == "column":
+        if link.kind == "column" and (self.expects == "group" or link.words in NAMED_FIRST):
             return None
         if deal.cue == "deal" and self.expects:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from marchwarden.sources.database.planning.over_joins.fact_paths import Ways
 from marchwarden.sources.database.planning.over_joins.sum_planning import SumPlan
@@ -55,7 +55,7 @@ class _Writer:
     def _rows(self, conditions: Sequence[tuple[Column, str, str]], *more: str) -> str:
         """Return the rows that are summed up, with those that they are joined with."""
         plan = self.plan
-        told = [*(self._condition(*each) for each in conditions), *more]
+        told = [*self._conditions(plan.ways, conditions), *more]
         told += [f"{self._column(plan.group)} IS NOT NULL"] if isinstance(plan.group, Column) else []
         told += [f"{self._column(plan.span[1])} IS NOT NULL"] if plan.span else []
         where = f" WHERE {' AND '.join(told)}" if told else ""
@@ -65,8 +65,8 @@ class _Writer:
         """Return the rows of the group, and their conditions."""
         plan = self.plan
         own = [each for each in plan.conditions if plan.is_around(each[0])]
-        joins = "" if plan.around is None else self._joined(plan.around, [column.table for column, _, _ in own])
-        told = [f"{self._condition(*each)}" for each in own]
+        joins = "" if plan.around is None else self._joined(plan.around, self._tables_of(plan.around, own))
+        told = [] if plan.around is None else self._conditions(plan.around, own)
         return f" FROM {self._name(table)}{joins}", " AND ".join(told)
 
     def _mean(self, number: str) -> str:
@@ -96,7 +96,7 @@ class _Writer:
             own = key = self._column(plan.group)
             table, tables, known = plan.group.table, [plan.group.table], []
         inner = [each for each in plan.conditions if not plan.is_around(each[0])]
-        tables += [column.table for column, _, _ in inner] + [column.table for column in plan.measure.columns]
+        tables += self._tables_of(plan.ways, inner) + [column.table for column in plan.measure.columns]
         self.joins = self._joined(plan.ways, tables)
         rows = self._rows(inner, *known)
         if plan.limit is not None:
@@ -161,8 +161,8 @@ class _Writer:
 
     def _joins(self) -> str:
         plan = self.plan
-        used = [*plan.shown, *plan.measure.columns, *(column for column, _, _ in plan.conditions)]
-        tables = [column.table for column in used]
+        tables = [column.table for column in (*plan.shown, *plan.measure.columns)]
+        tables += self._tables_of(plan.ways, plan.conditions)
         tables += [plan.group.name] if isinstance(plan.group, Table) else []
         tables += [plan.span[1].table] if plan.span else []
         return self._joined(plan.ways, tables)
@@ -171,14 +171,40 @@ class _Writer:
         keys: dict[ForeignKey, None] = {}
         for table in tables:
             keys.update(dict.fromkeys(ways.to(table)))
+        return self._join(keys)
+
+    def _join(self, keys: Iterable[ForeignKey]) -> str:
         return "".join(
             f" JOIN {self._name(key.other)} ON {self._pair(key.table, key.column)} = "
             f"{self._pair(key.other, key.other_column)}"
             for key in keys
         )
 
-    def _condition(self, column: Column, operator: str, value: str) -> str:
-        name = self._column(column)
+    def _tables_of(self, ways: Ways, conditions: Sequence[tuple[Column, str, str]]) -> list[str]:
+        """Return the tables that conditions need: of a table of pairs, the one before it."""
+        paired = [(column.table, ways.pairing(column.table)) for column, _, _ in conditions]
+        return [key.table if key else table for table, key in paired]
+
+    def _conditions(self, ways: Ways, conditions: Sequence[tuple[Column, str, str]]) -> list[str]:
+        """Return conditions as text. Those on one row behind a table of pairs stay together."""
+        paired: dict[str, list[str]] = {}
+        told = []
+        for column, operator, value in conditions:
+            if ways.pairing(column.table):
+                text = self._compared(self._pair(column.table, column.name), operator, value)
+                paired.setdefault(column.table, []).append(text)
+            else:
+                told.append(self._compared(self._column(column), operator, value))
+        for table, texts in paired.items():
+            key, keys = ways.pairing(table), ways.to(table)
+            assert key is not None
+            joins = self._join(keys[keys.index(key) + 1 :])
+            # A row with two such pairs is still one row.
+            rows = f"SELECT {self._pair(key.other, key.other_column)} FROM {self._name(key.other)}{joins}"
+            told.append(f"{self._pair(key.table, key.column)} IN ({rows} WHERE {' AND '.join(texts)})")
+        return told
+
+    def _compared(self, name: str, operator: str, value: str) -> str:
         if operator != "MONTH":
             return f"{name} {operator} {value}"
         if self.dialect == "sqlite":
