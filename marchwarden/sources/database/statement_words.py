@@ -101,7 +101,7 @@ def _select(tree: exp.Select) -> str:
     said = f"{distinct}{', '.join(columns)} of {' and '.join(dict.fromkeys(tables))}"
     said = said.replace("number of", "number of rows of", 1) if counts and len(tables) > 1 else said
     if where := tree.args.get("where"):
-        said += f" where {_words_of(where.this)}"
+        said += f" with {best}" if (best := _best(where.this)) else f" where {_words_of(where.this)}"
     if group := tree.args.get("group"):
         # The names of a group stand beside its key, and are said already.
         keys = [each for each in group.expressions if each not in tree.expressions] or group.expressions
@@ -120,12 +120,27 @@ def _select(tree: exp.Select) -> str:
 
 
 def _best(node: exp.Expr) -> str:
-    """Return `the highest number` for a condition that a group has the highest number of all; else nothing."""
-    within = node.expression.this if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Subquery) else None
-    order = within.args.get("order") if isinstance(within, exp.Select) else None
-    if order is None or len(order.expressions) != 1 or order.expressions[0].this != node.this:
+    """Return `the highest number`, or `the 2nd to 4th highest`, for a condition that one has that place of all; else
+    nothing."""
+    within = (
+        node.expression if isinstance(node, exp.EQ) else node.args.get("query") if isinstance(node, exp.In) else None
+    )
+    ranked = within.this if isinstance(within, exp.Subquery) else within
+    order = ranked.args.get("order") if isinstance(ranked, exp.Select) else None
+    if not isinstance(ranked, exp.Select) or order is None or len(order.expressions) != 1:
         return ""
-    return f"the {'highest' if order.expressions[0].args.get('desc') else 'lowest'} {_words_of(node.this)}"
+    if order.expressions[0].this != node.this or not (limit := ranked.args.get("limit")):
+        return ""
+    offset = ranked.args.get("offset")
+    first = 1 + (int(offset.expression.name) if offset else 0)
+    last = first + int(limit.expression.name) - 1
+    places = f"{_ordinal(first)} to {_ordinal(last)} " if last > first else f"{_ordinal(first)} " if first > 1 else ""
+    return f"the {places}{'highest' if order.expressions[0].args.get('desc') else 'lowest'} {_words_of(node.this)}"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _words_of(node: exp.Expr) -> str:

@@ -251,6 +251,8 @@ class Composer:
         return self._written(later)
 
     def _ranked(self, frame: Ranked) -> str:
+        if frame.last - frame.place >= MOST_TIES:
+            raise Unclear(f"it asks for more than {MOST_TIES} places")
         for question in frame.questions:
             tree = self._tree(question)
             for equal in tree.find_all(exp.EQ) if tree else ():
