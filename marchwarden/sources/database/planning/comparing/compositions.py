@@ -233,9 +233,13 @@ class Composer:
         limits = [tree and tree.find(exp.Having) for tree in (earlier, later)]
         if earlier is None or later is None or not all(limits) or not is_same_but_values(earlier, later):
             raise Unclear("it is not clear which numbers are compared")
-        rows = [limit.parent for limit in limits if limit is not None and isinstance(limit.this, exp.GT)]
+        rows = [
+            limit.parent
+            for limit in limits
+            if limit is not None and isinstance(limit.this, exp.GT) and isinstance(limit.parent, exp.Select)
+        ]
         limit = limits[1]
-        if limit is None or len(rows) != 2 or not all(isinstance(each, exp.Select) for each in rows):
+        if limit is None or len(rows) != 2:
             raise Unclear("it is not clear which periods are compared")
         number = limit.this.this.copy()
         before, now = self._both_periods(number, *rows)
