@@ -10,6 +10,7 @@ import pytest
 
 from evals.database.spider import schema_of
 from marchwarden.sources.database.planning.everyday.periods import Period, read_period, read_relative
+from marchwarden.sources.database.planning.planner import plan_statement
 from tests.sources.database.derived_answers import Built, answer, answer_of_duckdb, build, told_in_words
 
 
@@ -126,6 +127,30 @@ def test_what_is_not_certain_is_a_gap(name: str, question: str, reason: str, bui
     found = answer(question, *built[name])
     assert isinstance(found, str), found
     assert reason in found
+
+
+def test_a_share_by_lines_is_one_of_all_lines_where_the_head_tells_the_total(tmp_path: Path) -> None:
+    file = tmp_path / "music.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(
+            "CREATE TABLE Track (TrackId INTEGER PRIMARY KEY, Name TEXT, Style TEXT);"
+            "CREATE TABLE Invoice (InvoiceId INTEGER PRIMARY KEY, InvoiceDate DATE, Country TEXT, Total REAL);"
+            "CREATE TABLE InvoiceLine (InvoiceLineId INTEGER PRIMARY KEY, InvoiceId INTEGER REFERENCES Invoice,"
+            " TrackId INTEGER REFERENCES Track, UnitPrice REAL, Quantity INTEGER);"
+            "INSERT INTO Track VALUES (1, 'Ode', 'Jazz'), (2, 'Hum', 'Rock'), (3, 'Lay', NULL);"
+            "INSERT INTO Invoice VALUES (1, '2023-05-01', 'Brazil', 5), (2, '2024-05-01', 'Chile', 4);"
+            "INSERT INTO InvoiceLine VALUES (1, 1, 1, 1, 1), (2, 1, 2, 2, 1), (3, 1, 3, 1, 2), (4, 2, 1, 2, 2);"
+        )
+    schema = schema_of(file)
+    told = {"Jazz": 20.0, "Rock": 40.0}
+    assert dict(answer("What share of revenue does each style have in 2023?", file, schema)) == told  # type: ignore[arg-type]
+    assert answer("What share of revenue came from jazz in 2023?", file, schema) == [(20.0, 1.0, 5.0)]
+    # Of all that is sold, or of what is sold there.
+    assert "which number" in answer("What share of revenue does each style have in Brazil?", file, schema)
+    planned = plan_statement("What share of revenue does each style have?", schema, "postgres")
+    assert isinstance(planned, str)
+    assert '"InvoiceLine"."UnitPrice"' in planned
+    assert "invoiceline" not in planned
 
 
 def test_claims_that_were_paid_are_no_income(tmp_path: Path) -> None:

@@ -28,8 +28,9 @@ _AGE = ("age",)
 _LENGTH = ("length", "duration", "pages")
 _PRICE = ("price", "cost", "amount", "fee")
 _PHRASES: dict[Phrase, str] = {
-    Phrase("ask"): "what is, what are, what was, what were, show, show me, list, find, find out, give, give me, "
-    "return, tell, tell me, what, display, report, return me, please show, compute, calculate, please list, "
+    Phrase("ask"): "what is, what are, what was, what were, which are, which were, show, show me, list, "
+    "find, find out, give, give me, return, tell, tell me, what, display, report, return me, please show, compute, "
+    "calculate, please list, "
     "select, name",
     Phrase("count"): "how many, number of, count the number of, count, the number of, total number of, numbers of, "
     "count of, find the number of, give the number of, return the number of, what is the number of, "
@@ -135,7 +136,8 @@ FILLERS = frozenset(
         "received", "across", "given", "take", "takes", "took", "taken", "participate", "participated",
         "participating", "involve", "involved", "contained", "sold", "served", "serve", "serves", "database",
         "table", "dataset", "data", "row", "rows", "entry", "entries", "overall", "ever", "get", "gets", "got",
-        "possible", "kind", "kinds", "placed", "entered", "still", "already", "here", "based", "situated", "anything"
+        "possible", "kind", "kinds", "placed", "entered", "still", "already", "here", "based", "situated", "anything",
+        "appear", "appears", "appeared"
     }
 )  # fmt: skip
 

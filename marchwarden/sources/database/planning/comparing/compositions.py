@@ -23,9 +23,11 @@ from marchwarden.sources.database.planning.comparing.frames import (
     Share,
 )
 from marchwarden.sources.database.planning.comparing.statement_trees import (
+    all_of_rows,
     conditions_of,
     denied_rows,
     first_table,
+    further_conditions,
     is_grouped,
     is_part,
     is_same_but_number,
@@ -39,6 +41,7 @@ from marchwarden.sources.database.planning.comparing.statement_trees import (
 from marchwarden.sources.database.planning.draft import Unclear
 from marchwarden.sources.database.planning.everyday.word_relations import is_of_one_row
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
+from marchwarden.sources.database.planning.joins import find_keys
 from marchwarden.sources.database.planning.over_joins.deal_words import SUMS_OF_MONEY
 from marchwarden.sources.database.planning.statement_writer import MOST_TIES, write_name
 from marchwarden.sources.database.schema import KEY_ENDINGS, Schema, words_of_name
@@ -79,10 +82,14 @@ class Composer:
             whole = self._tree(all_of) if all_of else part and self._without_condition(part)
             if part is not None and part == whole and all_of in frame.timeless:
                 whole = self._tree(frame.timeless[all_of])
+            if part is not None and whole is not None and self._is_of_lines(part, whole):
+                whole = all_of_rows(part, whole)
             if part is None or whole is None or not is_single(whole) or not is_part(part, whole, self.schema):
                 continue
             if is_single(part) == frame.is_of_groups or self._may_be_money(whole):
                 continue
+            if frame.is_of_groups and further_conditions(part, whole):
+                continue  # in Brazil: of all, or of what is sold there
             if is_single(part):
                 return self._told_share(part, whole)
             quotient = self._quotient(self._written(number_of(part)), f"({self._written(whole)})", "100.0")
@@ -100,6 +107,13 @@ class Composer:
     def _told_share(self, part: exp.Select, whole: exp.Select) -> str:
         some, every = (f"({self._written(each)})" for each in (part, whole))
         return f'SELECT {self._quotient(some, every, "100.0")} AS "percent", {some} AS "part", {every} AS "whole"'
+
+    def _is_of_lines(self, part: exp.Select, whole: exp.Select) -> bool:
+        """Return whether a part is summed up over the lines of what the whole is: invoices, which know no genre."""
+        lines, heads = first_table(part, self.schema), first_table(whole, self.schema)
+        if lines is None or heads is None or not all(number_of(each).find(exp.Sum) for each in (part, whole)):
+            return False
+        return any((key.table, key.other) == (lines.name, heads.name) for key in find_keys(self.schema))
 
     def _may_be_money(self, tree: exp.Select) -> bool:
         """Return whether rows are counted that are sums of money: a growth of sales is rather one of money."""

@@ -92,6 +92,38 @@ def is_part(part: exp.Select, whole: exp.Select, schema: Schema) -> bool:
     return part != whole and all(each in conditions_of(part) for each in conditions_of(whole))
 
 
+def further_conditions(part: exp.Select, whole: exp.Select) -> list[exp.Expr]:
+    """Return the conditions of one statement that another does not have, but for those that something is known."""
+    said = conditions_of(with_tables(whole))
+    pairs = zip(conditions_of(part), conditions_of(with_tables(part)), strict=True)
+    return [own for own, full in pairs if full not in said and not _says_known(own)]
+
+
+def _says_known(condition: exp.Expr) -> bool:
+    # PostgreSQL's `IS NOT NULL` is parsed as one that is negated itself.
+    inner = condition.this if isinstance(condition, exp.Not) else condition
+    is_null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
+    return is_null and (inner is not condition or bool(inner.args.get("negate")))
+
+
+def all_of_rows(part: exp.Select, whole: exp.Select) -> exp.Select:
+    """Return the number of `part` for all its rows: of its conditions those that the whole has, too, and of its joins
+    those that these need."""
+    said = conditions_of(with_tables(whole))
+    pairs = zip(conditions_of(part), conditions_of(with_tables(part)), strict=True)
+    kept = [own.copy() for own, full in pairs if full in said]
+    number = number_of(part).copy()
+    needed = {column.table.lower() for node in (number, *kept) for column in node.find_all(exp.Column)}
+    joins: list[exp.Join] = []
+    for join in reversed(part.args.get("joins") or ()):
+        if join.this.name.lower() in needed:
+            needed |= {column.table.lower() for column in join.find_all(exp.Column)}
+            joins.insert(0, join.copy())
+    found = exp.select(number).from_(part.args["from_"].this.copy())
+    found.set("joins", joins)
+    return found.where(*kept) if kept else found
+
+
 def is_same_but_values(one: exp.Select, other: exp.Select) -> bool:
     """Return whether two statements differ in the values of conditions alone."""
     masked = [
