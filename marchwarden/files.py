@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,8 @@ _SYNCED_ALONE = 2
 # Seconds after its last line for which a file counts as being written, where there are no locks: the longest call
 # takes three minutes by default. A guess.
 _HELD_S = 3600.0
+# Errors of a write that say that the disk, the quota or the allowed size of a file is used up.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # Bytes that a place for output must have room for: more than most answers take. A guess.
 _PROBE_BYTES = 64 * 1024
 
@@ -57,6 +60,40 @@ def write_whole(path: Path, body: bytes, *, synced: bool = True, private: bool =
         raise
     if synced:
         _sync(path.parent)  # else a crash of the machine may lose the new name
+
+
+def is_full(error: OSError) -> bool:
+    """Return whether a write failed because there is no room: another hint than that for missing permissions."""
+    return error.errno in _FULL
+
+
+def append_line(file: int, line: bytes) -> None:
+    """Add a line to a file that is open for appending: whole or not at all, also where the disk is full. Raises
+    OSError."""
+    is_regular = stat.S_ISREG(os.fstat(file).st_mode)
+    end = os.lseek(file, 0, os.SEEK_END) if is_regular else 0
+    left = line
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+    except OSError:
+        if is_regular:
+            with suppress(OSError):
+                os.ftruncate(file, end)
+        raise
+
+
+def remove_torn_end(path: Path, is_whole: Callable[[bytes], bool]) -> None:
+    """Make a file of lines one that a program can read, and a line can be added to: after a kill, its last line may
+    be cut off. It is removed, or ended where it is whole but for its end. Raises OSError."""
+    if not path.is_file():
+        return
+    with path.open("r+b") as file:
+        last = file.read().rpartition(b"\n")[2]
+        if last and is_whole(last):
+            file.write(b"\n")
+        elif last:
+            file.truncate(file.tell() - len(last))
 
 
 def make_private_folder(folder: Path) -> None:

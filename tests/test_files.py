@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.files import check_output_folder, check_output_place, sync, write_output, write_whole
+from marchwarden.files import append_line, check_output_folder, check_output_place, sync, write_output, write_whole
 from tests.disks import room_for
 
 
@@ -127,3 +127,14 @@ def test_a_disk_without_room_for_an_answer_is_known_before(tmp_path: Path) -> No
         with room_for(100), pytest.raises(OSError, match="No space left"):
             check(tmp_path / "answer.md")
     assert not list(tmp_path.glob("*answer.md*"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_line_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"x" * 99 + b"\n")
+    with path.open("ab", buffering=0) as file, room_for(110):
+        append_line(file.fileno(), b"short\n")
+        with pytest.raises(OSError, match="too large"):
+            append_line(file.fileno(), b"too long a line\n")
+    assert path.read_bytes() == b"x" * 99 + b"\nshort\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 import sys
 from pathlib import Path
@@ -357,6 +356,7 @@ def deliver(
     """
     from marchwarden.cli.views import console
     from marchwarden.errors import StorageError
+    from marchwarden.files import is_full
 
     written = False
     # The file first, since a pipe whose reader has gone ends the command; and a full disk keeps nothing off stdout.
@@ -372,7 +372,7 @@ def deliver(
             else:
                 console.result(result)
         except OSError as error:
-            if error.errno != errno.ENOSPC:
+            if not is_full(error):
                 raise
             raise StorageError(
                 f"the output could not be written: {error.strerror}",

@@ -7,7 +7,6 @@ engine beneath is asked. A model that is sampled so gives its own variety, and a
 
 from __future__ import annotations
 
-import errno
 import threading
 import time
 from collections import Counter, defaultdict
@@ -20,6 +19,7 @@ from dspy import lm15
 from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from marchwarden.errors import StorageError
+from marchwarden.files import append_line
 from marchwarden.lm.engine import Engine
 from marchwarden.lm.prompt import request_hash
 
@@ -89,8 +89,8 @@ class Recording:
         text = "".join(pieces).encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no form
         answer = _Answer(request=key, text=text, finish=end.finish_reason, usage=usage, seconds=round(seconds, 2))
         try:
-            with self._lock:
-                _append(self._path, answer.model_dump_json().encode("utf-8") + b"\n")
+            with self._lock, self._path.open("ab", buffering=0) as file:
+                append_line(file.fileno(), answer.model_dump_json().encode("utf-8") + b"\n")
         except OSError as error:
             raise StorageError(
                 f"{self._path} can't be written: {error.strerror or error}", hint="Free some space on the disk."
@@ -107,19 +107,6 @@ class Recording:
         for line in body.split(b"\n"):
             with suppress(ValidationError):
                 yield _Answer.model_validate_json(line)
-
-
-def _append(path: Path, line: bytes) -> None:
-    """Add the line whole or not at all, also where the disk is full. Raises OSError."""
-    with path.open("ab", buffering=0) as file:
-        end = file.seek(0, 2)
-        try:
-            if file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, "No space left on device")
-        except OSError:
-            with suppress(OSError):
-                file.truncate(end)
-            raise
 
 
 class RecordedEngine:

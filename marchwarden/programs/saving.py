@@ -6,7 +6,6 @@ it no longer names are removed.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import re
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from marchwarden.errors import StorageError
-from marchwarden.files import is_left_behind, write_whole
+from marchwarden.files import is_full, is_left_behind, write_whole
 from marchwarden.programs.parameters import Parameters
 from marchwarden.programs.reading import PARAMETERS, PROGRAM
 from marchwarden.programs.records import CompiledStage, ProgramInfo
@@ -54,7 +53,7 @@ def save_program(
         write_whole(folder / PROGRAM, recorded.model_dump_json(indent=2).encode("utf-8") + b"\n")
     except OSError as error:
         # The limits of disk, quota and file size need another hint than a folder that can't be written.
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        full = is_full(error)
         hint = "Free some space, or name" if full else "Name"
         raise StorageError(
             f"the program can't be written into {folder}: {error.strerror or error}",

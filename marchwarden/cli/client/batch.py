@@ -26,7 +26,7 @@ from marchwarden.errors import (
     StorageError,
     leaves,
 )
-from marchwarden.files import sync_open
+from marchwarden.files import append_line, remove_torn_end, sync_open
 
 if TYPE_CHECKING:
     import anyio
@@ -72,14 +72,12 @@ class _Sink:
     _file: int | None = None
 
     def _open(self, path: Path) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        file = os.open(path, flags | os.O_TRUNC if self.replaces else flags, 0o666)
-        # A line that a crash cut short is ended, so that the next one is whole.
-        if (size := os.lseek(file, 0, os.SEEK_END)) and path.is_file():
-            os.lseek(file, size - 1, os.SEEK_SET)
-            if os.read(file, 1) != b"\n":
-                os.write(file, b"\n")
-        return file
+        from marchwarden.trace.reader import whole_line
+
+        if not self.replaces:
+            remove_torn_end(path, lambda line: whole_line(line) is not None)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        return os.open(path, flags | os.O_TRUNC if self.replaces else flags, 0o666)
 
     def write(self, asked: Asked, status: Status, result: ResearchResult | None, error: str | None) -> None:
         from marchwarden.cli.views import console
@@ -101,9 +99,7 @@ class _Sink:
         try:
             if self._file is None:
                 self._file = self._open(self.path)
-            left = line
-            while left:
-                left = left[os.write(self._file, left) :]
+            append_line(self._file, line)
             if self.path.is_file():
                 sync_open(self._file)
         except OSError as error:

@@ -6,7 +6,6 @@ counts. `datasets.load_dataset("json", data_files="RUN/results.jsonl")` reads th
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import re
@@ -23,7 +22,7 @@ from marchwarden.errors import EvaluationError, StorageError
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.scoring.aggregates import Cells
 from marchwarden.evaluation.scoring.metrics import figures
-from marchwarden.files import write_whole
+from marchwarden.files import is_full, write_whole
 
 # Names in a run's folder.
 RUN, RESULTS, TRACES = "run.json", "results.jsonl", "traces"
@@ -342,7 +341,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    full = is_full(error)
     hint = "Free some space and go on with --resume, or name" if full else "Name"
     return StorageError(
         f"{path} can't be written: {error.strerror or error}", hint=f"{hint} another folder with --out."

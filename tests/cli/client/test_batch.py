@@ -67,20 +67,26 @@ def test_each_question_gets_a_line_and_the_end_is_summed_up(capsys: Capture) -> 
         ask("q.txt")
 
 
-def test_a_resumed_run_asks_what_is_left_and_keeps_a_torn_line_apart(capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    ("torn", "stays"),
+    [('{"id": "c", "sta', False), ('{"id": "c", "note": "b\u00fc'.encode()[:-1], False), ('{"id": "own"}', True)],
+)
+def test_a_resumed_run_asks_what_is_left_and_leaves_lines_of_json(
+    torn: str | bytes, stays: bool, capsys: Capture
+) -> None:
     Path("q.csv").write_text("id,question,depth\na,What grows?,deep\nb,What is nothing?,\nc,What else?,shallow\n")
     assert ask("q.csv") == 3
     kept = lines("a.jsonl")[:2]
-    Path("a.jsonl").write_text("\n".join(map(json.dumps, kept)) + '\n{"id": "c", "sta')
+    end = torn.encode() if isinstance(torn, str) else torn
+    Path("a.jsonl").write_bytes("".join(f"{json.dumps(each)}\n" for each in kept).encode() + end)
     ask("q.csv", resume=True)
     said = capsys.readouterr().err
     named = [line["status"] for line in kept]
     found_nothing = ", 1 found nothing" if "nothing_found" in named else ""
     assert f"2 of 3 questions were asked before: {named.count('answered')} answered{found_nothing}." in said
-    *before, torn, last = Path("a.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in before] == kept
-    assert torn == '{"id": "c", "sta'
-    assert json.loads(last)["id"] == next(each for each in "abc" if each not in [line["id"] for line in kept])
+    *before, last = lines("a.jsonl")
+    assert before == kept + [{"id": "own"}] * stays
+    assert last["id"] == next(each for each in "abc" if each not in [line["id"] for line in kept])
     assert ask("q.csv", resume=True) == 3, "one of them found nothing, whenever it was asked"
 
 
@@ -161,14 +167,14 @@ def test_an_answer_that_can_t_be_written_any_more_is_printed(
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     Path("q.txt").write_text("What grows?\n")
-    Path("a.jsonl").write_text('{"id": "0"}\n')
-    with Path("a.jsonl").open("a") as file:
-        file.write(" " * 99_900)
+    earlier = json.dumps({"id": "0", "note": " " * 99_900}) + "\n"
+    Path("a.jsonl").write_text(earlier)
     with room_for(100_000), pytest.raises(MarchwardenError, match="the missing answer is on stdout") as caught:
         ask("q.txt", resume=True)
     assert "--resume" in str(caught.value.hint)
     (line,) = capsysbinary.readouterr().out.splitlines()
     assert json.loads(line)["question"] == "What grows?"
+    assert Path("a.jsonl").read_text() == earlier, "not a part of a line is left"
 
 
 def test_a_reader_that_has_enough_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
