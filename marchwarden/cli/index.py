@@ -290,16 +290,26 @@ def _deliver(report: IndexReport, *, json: bool) -> None:
 def _list(*, json: bool) -> None:
     from marchwarden.cli.views import console
     from marchwarden.corpus.corpora import all_corpora
+    from marchwarden.errors import ConfigurationError
 
-    found = [_plain(corpus) for corpus in all_corpora()]
+    listed: list[dict[str, Any]] = []
+    usable = []
+    for corpus in all_corpora():
+        try:
+            usable.append(_plain(corpus))
+            listed.append({**usable[-1], "problem": None})
+        except ConfigurationError as error:
+            listed.append({"name": corpus.name, "folder": str(corpus.folder), "problem": str(error)})
+            if not json:
+                console.notice(f"{corpus.name} can't be used: {error}", error.hint)
     if json:
-        console.json(found)
-    elif found:
-        console.corpora(found)
-    else:
+        console.json(listed)
+        return
+    if usable:
+        console.corpora(usable)
+    elif not listed:
         console.done("There is no corpus yet. To make one: marchwarden index FOLDER")
-    if not json:
-        _list_published()
+    _list_published()
 
 
 def _list_published() -> None:

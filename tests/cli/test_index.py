@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from marchwarden.corpus.corpora import corpora_folder
 from tests.cli.conftest import Run
 from tests.cli.running import marchwarden
 from tests.corpora import index, write
@@ -45,6 +46,24 @@ def test_files_are_indexed_asked_and_forgotten(run: Run, folder: Path) -> None:
     assert run("index", "--remove", "notes").code == 0
     assert (folder / "bees.md").is_file()
     assert "There is no corpus yet" in run("index", "--list").said
+
+
+def test_a_damaged_corpus_is_told_beside_the_others(run: Run, folder: Path) -> None:
+    index(folder, name="notes")
+    assert run("index", "--list").err == ""
+    for name, body in (("empty", b""), ("junk", b"no database")):
+        write(corpora_folder() / name, {"catalogue.sqlite": body})
+    ran = run("index", "--list")
+    assert ran.code == 0
+    assert "notes" in ran.out
+    assert "junk can't be used: the corpus junk is damaged" in ran.said
+    assert "marchwarden index --remove empty, then index" in ran.said
+    listed = json.loads(run("index", "--list", "--json").out)
+    assert {each["name"]: each["problem"] is None for each in listed} == {
+        "empty": False,
+        "junk": False,
+        "notes": True,
+    }
 
 
 def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(run: Run, folder: Path) -> None:
