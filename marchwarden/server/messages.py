@@ -45,6 +45,22 @@ def screened(line: str) -> Iterator[tuple[str, bool]]:
         yield (json.dumps(each), True) if fault is None else (_error(_id_of(each), INVALID_REQUEST, fault), False)
 
 
+def refused_body(body: bytes) -> Any | None:
+    """Return the answer to the body of an HTTP request that the server would leave its ids unanswered in: an error,
+    or those of a batch, which is not taken apart here. None where the server can answer it, or where it asks none."""
+    try:
+        read = json.loads(body)
+    except (ValueError, RecursionError):
+        return _said(None, PARSE_ERROR, "the message is not JSON")
+    if isinstance(read, list):
+        alone = "batches are not taken over HTTP: send each message by itself"
+        asked = [each for each in read if not isinstance(each, dict) or "id" in each]
+        said = [_said(_id_of(each), INVALID_REQUEST, _fault(each) or alone) for each in asked]
+        return said or _said(None, INVALID_REQUEST, alone if read else "the batch is empty")
+    fault = _fault(read)
+    return None if fault is None else _said(_id_of(read), INVALID_REQUEST, fault)
+
+
 def _fault(message: Any) -> str | None:
     """Return why a message that asks for an answer can't get one from the server; None where it can, or asks none."""
     if not isinstance(message, dict):
@@ -74,5 +90,8 @@ def _id_of(message: Any) -> Any:
 
 
 def _error(identifier: Any, code: int, message: str) -> str:
-    said = {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": f"{message}"}}
-    return json.dumps(said)
+    return json.dumps(_said(identifier, code, message))
+
+
+def _said(identifier: Any, code: int, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}}

@@ -43,11 +43,12 @@ class Allowances:
         if caller.calls_per_minute is None:
             return None
         used, now = self._used.setdefault(caller.name, _Used()), time.monotonic()
-        rate = caller.calls_per_minute / 60
+        most = caller.calls_per_minute
+        rate = most / 60
         left = max(0.0, used.calls - (now - used.counted) * rate)
-        if left + 1 > caller.calls_per_minute:
-            seconds = math.ceil((left + 1 - caller.calls_per_minute) / rate)
-            return AllowanceSpent(f"{caller.calls_per_minute} calls a minute", retry_after=seconds)
+        if left + 1 > most:
+            seconds = math.ceil((left + 1 - most) / rate)
+            return AllowanceSpent(f"{most} {'call' if most == 1 else 'calls'} a minute", retry_after=seconds)
         used.calls, used.counted = left + 1, now
         return None
 

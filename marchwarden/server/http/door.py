@@ -23,6 +23,7 @@ from marchwarden.server.admission import Presence
 from marchwarden.server.http.callers import Caller
 from marchwarden.server.http.event_store import SessionEvents, session
 from marchwarden.server.mcp import refusal
+from marchwarden.server.messages import refused_body
 from marchwarden.server.service import EXCHANGE, Exchange, Service
 
 # Bytes of a request's body, at most: as the SDK has it.
@@ -72,6 +73,9 @@ class Door:
                 return
             if len(body) > MAX_BODY_BYTES:
                 await PlainTextResponse("The request is too long.", 413)(scope, receive, send)
+                return
+            if (unanswerable := refused_body(body)) is not None:
+                await JSONResponse(unanswerable, 400)(scope, receive, send)
                 return
             if refused := self._refused(body, exchange.caller):
                 await refused(scope, receive, send)

@@ -324,6 +324,10 @@ async def test_a_body_that_is_too_long_or_no_json_is_an_error(tmp_path: Path) ->
         assert (await client.post(URL, content=b" " * 5_000_000, headers=headers)).status_code == 413
         deep = await client.post(URL, content=b"[" * 100_000, headers=headers)
         assert deep.status_code == 400
+        old = await client.post(URL, json={**message("ping", 7), "jsonrpc": "1.0"})
+        assert (old.status_code, old.json()["id"]) == (400, 7)
+        batch = await client.post(URL, json=[message("ping", 8), message("ping", 9)])
+        assert (batch.status_code, [each["id"] for each in batch.json()]) == (400, [8, 9])
 
 
 async def test_a_caller_that_leaves_while_it_waits_gives_up_its_place(tmp_path: Path) -> None:
