@@ -5,8 +5,8 @@ Commands import what is heavy when they run, so that help, completion, `replay` 
 
 from __future__ import annotations
 
-import errno
 import inspect
+import io
 import os
 import sys
 from functools import cache
@@ -112,6 +112,9 @@ def command_line() -> Any:
 def main() -> None:
     """Run the command that the arguments name and exit with its code."""
     _open_closed_streams()
+    if sys.stderr is sys.__stderr__:
+        encoding = getattr(sys.stderr, "encoding", None)
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Notes(2, "w", closefd=False)), encoding, line_buffering=True)
     # Characters that the terminal's encoding lacks become `?` instead of an error.
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -140,8 +143,22 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115
 
 
+class _Notes(io.FileIO):
+    """Standard error that drops what can't be written, since its disk is full or its reader has gone.
+
+    A note that nobody gets does not make a failure of an answer that was given.
+    """
+
+    def write(self, body: Any) -> int:
+        try:
+            return super().write(body)
+        except OSError:
+            return len(body)
+
+
 def _report(error: Exception) -> None:
     from marchwarden.cli.views import console
+    from marchwarden.files import is_full
 
     if debugging():
         console.traceback()
@@ -149,7 +166,7 @@ def _report(error: Exception) -> None:
         error = missing_package(error.name)
     if isinstance(error, MarchwardenError):
         console.error(str(error), error.hint)
-    elif isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+    elif isinstance(error, OSError) and is_full(error) and error.filename is None:
         # Traces and other files of our own that can't be written are a StorageError.
         console.error(f"the output could not be written: {error.strerror}", "Free some space, or write it elsewhere.")
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:

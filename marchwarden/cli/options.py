@@ -106,7 +106,8 @@ def check_input(path: Path, option: str) -> None:
 
 
 def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bool, replaces: bool = True) -> None:
-    """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`.
+    """Raise a usage error for a file that can't be written, has none of the endings, or is there without `force`;
+    StorageError where the disk is full.
 
     `replaces`: it is put in the place of one that is there, and not added to it. Called before anything is spent: an
     answer that was paid for has a place to go.
@@ -127,14 +128,26 @@ def check_output(path: Path, option: str, endings: tuple[str, ...], *, force: bo
                 raise typer.BadParameter(f"{option} {path} already exists; choose another name, or add --force")
         check_output_place(path, replaces=replaces)
     except OSError as error:
-        raise typer.BadParameter(f"{option} {path} can't be written: {error.strerror or error}") from None
+        raise _unwritable(f"{option} {path} can't be written", error) from None
 
 
 def check_output_folder(folder: Path, option: str) -> None:
-    """Raise a usage error for a folder that can't be made, or in which no file can be written."""
+    """Raise a usage error for a folder that can't be made, or in which no file can be written; StorageError where the
+    disk is full."""
     from marchwarden.files import check_output_folder
 
     try:
         check_output_folder(folder)
     except OSError as error:
-        raise typer.BadParameter(f"{option} {folder} can't be written into: {error.strerror or error}") from None
+        raise _unwritable(f"{option} {folder} can't be written into", error) from None
+
+
+def _unwritable(what: str, error: OSError) -> Exception:
+    """Return a usage error for a wrong place, and StorageError for one that has no room."""
+    from marchwarden.errors import StorageError
+    from marchwarden.files import is_full
+
+    told = f"{what}: {error.strerror or error}"
+    if is_full(error):
+        return StorageError(told, hint="Free some space, or write it elsewhere.")
+    return typer.BadParameter(told)

@@ -127,6 +127,22 @@ def test_a_full_disk_is_told_in_plain_words(a_trace: str) -> None:
     assert ran.stderr.startswith(b"Error: the output could not be written: No space left on device\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="/dev/full is of Linux")
+@pytest.mark.parametrize("stderr", ["/dev/full", "nobody"])
+@pytest.mark.parametrize(("arguments", "code"), [(["config"], 0), (["replay", "zzz"], 1)])
+def test_a_note_that_nobody_gets_changes_no_exit_code(stderr: str, arguments: list[str], code: int) -> None:
+    if stderr == "nobody":
+        reader, into = os.pipe()
+        os.close(reader)
+    else:
+        into = os.open(stderr, os.O_WRONLY)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "marchwarden", *arguments]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=into, env=environment, timeout=60)
+    os.close(into)
+    assert ran.returncode == code
+
+
 _INTO = """
 import os, sys
 os.dup2(os.open("{target}", {how}), 1)

@@ -53,8 +53,11 @@ def command(
     """
     from marchwarden.audit.verdict import verdict
     from marchwarden.cli.views import console
+    from marchwarden.errors import TraceError
 
     given = Path(target) if target else None
+    if given is not None and not given.exists() and (given.suffix or len(given.parts) > 1):  # no id
+        raise TraceError(f"there is no file {given}", hint="Name a trace file, a bundle, or the id of a call.")
     path = given if given is not None and given.exists() else stored_trace(target)
     found = verdict(path, views(), _signer(signer, own=path.resolve().parent == trace_folder().resolve()))
     if json:

@@ -63,6 +63,12 @@ def test_damaged_missing_newer_and_unchecked_have_words_and_codes_of_their_own(
         assert (ran.code, word in ran.out) == (code, True)
 
 
+@pytest.mark.parametrize("name", ["answer.zip", "gone/answer", "3f2a.jsonl"])
+def test_a_file_that_is_not_there_is_told_as_a_file(run: Run, name: str) -> None:
+    ran = run("verify", name)
+    assert (ran.code, ran.err.splitlines()[0]) == (1, f"Error: there is no file {name}")
+
+
 def test_the_own_key_must_have_signed_the_own_traces(
     run: Run, trace_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
