@@ -173,8 +173,8 @@ def command(
     result, signals = _run(order)
     if result is None and not trace.exists():
         raise KeyboardInterrupt
-    if result is not None:
-        deliver(result, request, json=json, output=output, force=force, trace=trace)
+    if result is not None and deliver(result, request, json=json, output=output, force=force, trace=trace):
+        console.done(f"Written to {output}")
     tell_unpublished(trace)
     if note:
         console.notice(*note)

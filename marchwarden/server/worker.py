@@ -278,6 +278,10 @@ class _Worker:
         if self._process is not None:
             self._process.kill()
 
+    @property
+    def is_started(self) -> bool:
+        return self._process is not None
+
     def exit_reason(self) -> str:
         """Wait shortly for the process's end, and return its signal's name or its exit status."""
         if self._process is None:
@@ -517,7 +521,7 @@ class _Call:
             await self._record_cancellation()
             raise ServerStopping(retry_after=RESTART_SECONDS)
         if self._killed == "seconds" and self._began is None:
-            late = f"its process was not ready within {START_SECONDS:g} s: the server is overloaded, ask again later"
+            late = f"its process was not ready within {START_SECONDS:g} s: the machine is overloaded, ask again later"
             raise await self._failed("NotReady", late)
         if self._killed:
             return await self._finish(self._killed)
@@ -532,7 +536,11 @@ class _Call:
                 await self._record_failure(self._error["message"], self._error["error"])
             raise kind(self._error["message"], hint=self._error["hint"])
         reason = await anyio.to_thread.run_sync(self._worker.exit_reason)
-        raise await self._failed(reason)
+        if reason == "SIGKILL":
+            told = "its process was killed (SIGKILL), as the system does when memory runs out"
+        else:
+            told = f"its process {'ended early' if self._worker.is_started else 'could not be started'} ({reason})"
+        raise await self._failed(reason, told)
 
     async def _finish(self, limit: Literal["seconds", "tokens", "stopped"]) -> ResearchResult:
         await self._write_event(WasKilled(decision=_KILLS[limit], reason=limit))

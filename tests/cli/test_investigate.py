@@ -62,7 +62,8 @@ def test_a_resumed_investigation_needs_no_source_named_again(
 ) -> None:
     """Its sources are in its trace; one that had ended says so, and shows its result."""
     monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
-    first = run("investigate", "Which crops grow well in Utah?", "--source", "snapshot")
+    first = run("investigate", "Which crops grow well in Utah?", "--source", "snapshot", "-o", str(tmp_path / "a.md"))
+    assert f"Written to {tmp_path / 'a.md'}" in first.err
     assert first.code == 0, first.out
     monkeypatch.setenv("MARCHWARDEN_SOURCE", "corpus:nope")  # what is searched where nothing else is named
     begun = {each: json.loads(each.read_text().splitlines()[0]) for each in (tmp_path / "traces").glob("*.jsonl")}

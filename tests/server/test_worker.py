@@ -164,7 +164,7 @@ async def test_a_call_that_dies_is_its_own_failure_and_the_next_one_works(
 
 async def test_a_call_that_dies_while_it_ranks_keeps_no_other_from_ranking(caller: Caller) -> None:
     """The processes of all calls shared a lock, so that every later call waited to the end of its time."""
-    with pytest.raises(ResearchFailed, match="SIGKILL"):
+    with pytest.raises(ResearchFailed, match=r"its process was killed \(SIGKILL\)"):
         await caller.ask("die_while_ranking")
     assert (await Caller(caller.settings).ask("rank")).answer.startswith("Scores")
 
@@ -175,7 +175,7 @@ async def test_where_processes_cannot_be_forked_they_are_spawned(
     monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
     warm_up(caller.settings)
     assert (await caller.ask("answer me")).answer
-    with pytest.raises(ResearchFailed, match="exit status 3"):
+    with pytest.raises(ResearchFailed, match=r"its process ended early \(exit status 3\)"):
         await Caller(caller.settings).ask("exit")
 
 
@@ -306,7 +306,7 @@ async def test_a_call_that_never_gets_its_process_tells_so_and_is_a_failure_not_
     server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
     os.kill(server, signal.SIGSTOP)
     try:
-        with pytest.raises(ResearchFailed, match=r"not ready within 0\.5 s: the server is overloaded"):
+        with pytest.raises(ResearchFailed, match=r"not ready within 0\.5 s: the machine is overloaded"):
             await caller.ask("answer me")
     finally:
         os.kill(server, signal.SIGCONT)

@@ -152,7 +152,7 @@ async def test_a_killed_worker_is_a_scored_failure_the_run_goes_on_and_the_quest
         await ask(run, RIVER, TOMATOES, settings=settings, jobs=1)
     failed, answered = run.records
     assert (failed.id, failed.result) == ("river", None)
-    assert failed.error == "the research failed with an internal error: SIGKILL"
+    assert (failed.error or "").startswith("the research failed: its process was killed (SIGKILL)")
     assert failed.cells["completed"] == failed.cells["nugget_recall"] == {"hits": 0, "of": 1}
     assert read_trace(run.traces / f"{failed.trace_id}.jsonl").outcome == "failed"
     assert (answered.id, answered.result is None) == ("tomatoes", False)
