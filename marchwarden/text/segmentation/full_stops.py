@@ -36,6 +36,12 @@ _LETTERS_APART = regex.compile(r"(?<![\w.-])(?:\p{L}\p{M}*\.\s?)+\p{L}\p{M}*$")
 _LONG_WORD_LETTERS = 5
 _WHOLE_WORD = regex.compile(r"\p{L}?[\p{Ll}\p{Lo}'’-]{2,}|\p{Lu}{3,}|[\d-]{4,}")
 _UNIT = regex.compile(r"(?:\d\s?|/|°)\p{L}$")
+# A house number and a point of the compass, and the street behind them: "201 E. Jefferson St."
+_POINT_OF_COMPASS = regex.compile(r"(?<!\S)\d+\s[NSEW]$")
+_STREET = regex.compile(
+    r"(?:\p{Lu}[\p{L}’'-]*|\d+(?:st|nd|rd|th))(?:\s\p{Lu}[\p{L}’'-]*){0,2}\s(?:St|Ave|Blvd|Rd|Dr|Ln|Hwy|Pkwy|Pl|Ct|"
+    r"Street|Avenue|Boulevard|Road|Drive|Lane|Highway|Parkway|Place|Court|Way)\b"
+)
 _ROMAN = regex.compile(r"[IVXLC]{2,}")
 _REGNAL = regex.compile(r"\p{Lu}\p{Ll}+\s[IVX]$")
 # Languages that write "Carlo I" with no dot, and seldom a middle initial.
@@ -123,6 +129,8 @@ def _number_ends(mark: Mark) -> bool:
 def _letters_end(mark: Mark) -> bool:
     """False for initials and letters like "U.S."; True for a unit, or a letter before "The …"."""
     if mark.before_initial:
+        return False
+    if _POINT_OF_COMPASS.search(mark.before) and _STREET.match(mark.after):
         return False
     if _UNIT.search(mark.before) or (mark.language in _REGNAL_WITHOUT_DOT and _REGNAL.search(mark.before)):
         return True
