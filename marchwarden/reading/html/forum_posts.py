@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.html import HtmlElement
 
-from marchwarden.reading.html.boilerplate import text_length
+from marchwarden.reading.html.boilerplate import text_length, text_of
 from marchwarden.reading.html.page_type import PageKind
 
 _POST = re.compile(r"(?:^|[-_])(?:c|ips|js-)?(?:post|msg|message)(?!s)", re.IGNORECASE)
@@ -46,6 +46,8 @@ _MIN_ARTICLE_CHARS = 150
 _MIN_CONTENT_SHARE = 0.25
 # Characters in one piece of a quotation: fewer may be the same by chance.
 _MIN_QUOTE_CHARS = 10
+# Characters of a paragraph that leads in to a quotation. A guess.
+_MAX_LEAD_IN_CHARS = 120
 _TYPED_TEXT = "itemprop=text"
 
 Lengths = Mapping[etree._Element, int]
@@ -97,12 +99,21 @@ def find_posts(region: HtmlElement, declared: PageKind | None) -> list[Post]:
 
 
 def find_quotes(content: etree._Element, said: str) -> set[etree._Element]:
-    """Return the quotations in a post of text that earlier posts `said`; each includes the name of who said it."""
+    """Return the quotations in a post of text that earlier posts `said`; each includes the name of who said it.
+
+    A short paragraph that leads in to one ("Ada said in Seeds:") is among them.
+    """
     longest = {
         quote: max((" ".join(text.split()) for text in quote.itertext()), key=len, default="")
         for quote in content.iter("blockquote")
     }
-    return {quote for quote, text in longest.items() if len(text) >= _MIN_QUOTE_CHARS and text in said}
+    quotes = {quote for quote, text in longest.items() if len(text) >= _MIN_QUOTE_CHARS and text in said}
+    return quotes | {above for quote in quotes if (above := quote.getprevious()) is not None and _leads_in(above)}
+
+
+def _leads_in(element: etree._Element) -> bool:
+    text = " ".join(text_of(element).split())
+    return len(text) <= _MAX_LEAD_IN_CHARS and text.endswith(":") and not (element.tail or "").strip()
 
 
 def _count_characters(region: HtmlElement) -> dict[etree._Element, int]:

@@ -85,6 +85,14 @@ def test_what_a_post_quotes_of_another_is_not_said_by_its_author(quoted: str) ->
     assert quotes(read(thread(*posts), FORUM)) == [text for _, _, text in SAID]
 
 
+def test_the_line_that_leads_in_to_a_quote_of_another_post_goes_with_it() -> None:
+    quoting = (
+        f"<p>@Marit said in <a href='/t/1'>Peas</a>:</p><blockquote>{SAID[0][2]}</blockquote><p>{SAID[1][2]}</p>"
+    )
+    posts = [post(*SAID[0]), post(*SAID[1][:2], quoting), post(*SAID[2])]
+    assert quotes(read(thread(*posts), FORUM)) == [text for _, _, text in SAID]
+
+
 def test_what_a_post_quotes_from_elsewhere_is_text() -> None:
     quoting = f"<blockquote>Seed is sown at eight degrees.</blockquote>{SAID[1][2]}"
     posts = [post(*SAID[0]), post(*SAID[1][:2], quoting), post(*SAID[2])]
