@@ -11,6 +11,7 @@ from marchwarden.evidence.relevance import PageTerms, Relevance
 from marchwarden.evidence.windows import (
     MOST_PASSAGES_OF_WINDOW,
     Window,
+    around_key,
     entries_of_references,
     windows,
     with_rest_of_list,
@@ -249,6 +250,139 @@ def test_where_a_list_leaves_no_room_what_stands_before_it_is_left_out_but_not_w
     assert whole == f"What is in the box:\n\n{chr(10).join(items[:7])}"
     assert len(whole) <= EXCERPT_LIMIT
     assert with_rest(page, before, items[0], key=before).startswith(before)
+
+
+CODE = of_html(
+    "<p>To forget a robot, name its number, as here:</p><pre><code>$ robot forget 12</code></pre>"
+    "<p>The number stands on its base, and in the letter that came with it.</p>"
+    "<p>All that a robot does is written to a file of its own:</p>"
+    f"<pre><code>{'robot log --all --from 1931 --to 2031' + chr(10)}{'# A line of the log of a robot.' + chr(10)}</code></pre>"
+)  # fmt: skip
+
+
+def test_a_quote_that_ends_with_a_line_that_leads_in_goes_on_with_what_it_leads_in_to() -> None:
+    line = "To forget a robot, name its number, as here:"
+    assert with_rest(CODE, line, line) == f"{line}\n\n$ robot forget 12"
+    line = "All that a robot does is written to a file of its own:"
+    assert with_rest(CODE, line, line).endswith(
+        "\n\nrobot log --all --from 1931 --to 2031\n# A line of the log of a robot."
+    )
+
+
+def test_a_line_that_leads_in_to_nothing_that_can_be_quoted_is_left_out_unless_it_fits_best() -> None:
+    number = "The number stands on its base, and in the letter that came with it."
+    line = "All that a robot does is written to a file of its own:"
+    code = CODE.passages[-1].text
+    assert with_rest(CODE, number, line, key=number, until=code) == number
+    assert with_rest(CODE, number, line, key=line, until=code) == f"{number}\n\n{line}"
+
+
+BUILT = ["The bridge was built in 1931.", "It is green."]
+STEEL = ["Steel is painted every ten years.", "Rain does the rest."]
+
+
+def around(page: Page, key: str) -> list[str]:
+    """The passages that are left of a window over the whole page, around one of them."""
+    window = Window(page.passages, page.text[page.passages[0].start : page.passages[-1].end])
+    chosen = next(each for each in page.passages if each.text == key)
+    part = around_key(page, page.passages, window, chosen, len(page.text))
+    assert page.text[part.start : part.end] == part.text
+    return [passage.text for passage in part.passages]
+
+
+@pytest.mark.parametrize("line", ["Upkeep of the steel", "4. Steel", "By Ada Berg", "2 hrs ago"])
+def test_a_quote_ends_before_a_line_that_is_no_sentence_and_follows_one(line: str) -> None:
+    page = of_html(f"<p>{' '.join(BUILT)}</p><p>{line}</p><p>{' '.join(STEEL)}</p>")
+    assert around(page, BUILT[1]) == BUILT
+    assert around(page, STEEL[0]) == [line, *STEEL], "it may be the heading of what follows"
+
+
+def test_a_quote_goes_on_with_sentences_for_what_is_left_out() -> None:
+    page = of_html(
+        f"<p>{' '.join(BUILT)}</p><p>Upkeep</p><p>{' '.join(STEEL)} Nobody counts. All pay.</p><p>Toll</p>"
+    )
+    whole = Window(page.passages[1:4], page.text[page.passages[1].start : page.passages[3].end])
+    assert [each.text for each in whole.passages] == [BUILT[1], "Upkeep", STEEL[0]]
+
+    def quoted(key: int, until: int) -> list[str]:
+        part = around_key(page, page.passages, whole, page.passages[key], until)
+        return [passage.text for passage in part.passages]
+
+    assert quoted(3, len(page.text)) == ["Upkeep", *STEEL]
+    assert quoted(3, page.passages[4].start) == ["Upkeep", STEEL[0]], "another quote begins there"
+    assert quoted(1, len(page.text)) == [BUILT[1]], "nothing of the same text follows"
+
+
+def test_a_quote_spans_no_button() -> None:
+    page = of_html(f"<p>{' '.join(BUILT)}</p><p><a href='/report'>Read the report</a></p><p>{' '.join(STEEL)}</p>")
+    assert "Read the report" in page.text
+    assert around(page, BUILT[0]) == BUILT
+    assert around(page, STEEL[1]) == STEEL
+
+
+def test_a_quote_spans_no_two_posts() -> None:
+    said = [
+        ("Ada", "The bridge was built in 1931, as far as I know, and it was painted green a year later"),
+        ("Bea", "No, the one of 1931 fell into the river, and what stands there now is from the fifties"),
+        ("Cid", "Rain does the rest, whoever built it, so that somebody has to paint it every ten years"),
+    ]
+    posts = "".join(
+        f"<div class='post'><div><b class='author'>{name}</b> <time>3 May 2024</time></div><div class='text'>{text}"
+        "</div></div>"
+        for name, text in said
+    )
+    html = f"<html><body><main><h1>Bridges</h1>{posts}</main></body></html>"
+    page = read_page(html.encode(), url="https://a.org/", content_type="text/html; charset=utf-8")
+    assert isinstance(page, Page)
+    assert "Bea" in page.text
+    for _, text in said:
+        assert around(page, text) == [text]
+
+
+def test_the_signature_of_an_embedded_post_belongs_to_what_stands_before_it() -> None:
+    signature = "— Ada Berg (@adaberg) May 6, 2022"
+    page = of_html(f"<p>{BUILT[0]}</p><p>{signature}</p><p>{STEEL[0]}</p>")
+    assert around(page, STEEL[0]) == [STEEL[0]]
+    assert around(page, BUILT[0]) == [BUILT[0], signature]
+
+
+def test_rows_keep_the_row_that_names_their_columns() -> None:
+    rows = "".join(
+        f"<tr><td>{name}</td><td>{count} spans. {count} piers.</td></tr>" for name, count in (("A", 1), ("B", 2))
+    )
+    page = of_html(f"<table><tr><td>Old ones</td><td>.</td></tr><tr><td>Bridge</td><td>Parts</td></tr>{rows}</table>")
+    window = Window(page.passages[1:], page.text[page.passages[1].start : page.passages[-1].end])
+    assert window.text.startswith("Bridge | Parts\nA | 1 spans.")
+    assert around_key(page, page.passages, window, page.passages[-1], len(page.text)) == window
+
+
+def test_the_end_of_a_list_is_left_out_where_what_follows_it_answers() -> None:
+    page = of_html(f"<ul><li>Steel</li><li>Wood</li><li>Glass</li></ul><p>{BUILT[0]}</p>")
+    whole = Window(page.passages[1:], page.text[page.passages[1].start : page.passages[-1].end])
+    end = len(page.text)
+    assert around_key(page, page.passages, whole, page.passages[-1], end).text == BUILT[0]
+    assert around_key(page, page.passages, whole, page.passages[1], end) == whole
+    assert around(page, BUILT[0]) == ["Steel", "Wood", "Glass", BUILT[0]], "the whole list"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<p>{BUILT[0]} It is made of:</p><p>Steel and wood</p><p>{BUILT[1]}</p>",
+        f"<p>{BUILT[0]}</p><p>It is made of steel, wood and what was at hand when the old one fell into the river</p>",
+        f"<p>{BUILT[0]}</p><p>The toll is £2</p>",
+        f"<p>{BUILT[0]}</p><pre><code>$ build --year 1931</code></pre>",
+        f"<p>{BUILT[0]}</p><p>What it is made of</p><p>Steel</p><p>Wood</p>",
+        f"<ul><li>{BUILT[0]}</li><li>Painted green</li></ul>",
+        f"<table><tr><td>{BUILT[0]}</td><td>1</td></tr><tr><td>Painted green</td><td>2</td></tr></table>",
+        f"<p>{BUILT[0]}</p><p>1<br>2</p><p>{BUILT[1]}</p>",
+    ],
+    ids=["what a line leads in to", "a long line", "a price", "code", "a list", "items", "rows", "numbers alone"],
+)
+def test_a_quote_goes_on_over_what_belongs_together(body: str) -> None:
+    page = of_html(body)
+    assert len(page.passages) > 1
+    assert around(page, page.passages[0].text) == [passage.text for passage in page.passages]
 
 
 @pytest.mark.parametrize(
