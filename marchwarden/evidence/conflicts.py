@@ -1,4 +1,4 @@
-"""Conflicts between excerpts, by rule, and which side is preferred. disagreements.py compares two statements.
+"""Conflicts between excerpts, by rule, and which side is preferred. contradictions/ compares two statements.
 
 A conflict is resolved where one side was retracted or superseded, or where one side is newer. The newer side is
 preferred where the question or the older side is about something that changes with time, and, if it is newer by many
@@ -11,7 +11,8 @@ import re
 from datetime import timedelta
 from itertools import combinations
 
-from marchwarden.evidence.disagreements import different_answers, disagreement, other_word
+from marchwarden.evidence.contradictions.disagreements import different_answers, disagreement
+from marchwarden.evidence.contradictions.near_copies import other_word
 from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.statements import asked, statement
 from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger

@@ -12,7 +12,7 @@ from marchwarden.evidence.entailment.pair import SEGMENT_END, split_sentences
 from marchwarden.evidence.quantities import Quantity, quantities
 from marchwarden.text.ranking import guess_language, terms
 
-_YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
+YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
 _MOVED_FROM = re.compile(
     r"\b(moved|postponed|delayed|changed|brought forward) from [^,.;]{4,40}? to\b", re.IGNORECASE
 )
@@ -50,6 +50,9 @@ _ORDINALS = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth",
 ]  # fmt: skip
+_DIMENSION = re.compile(r"\b(long|wide|high|tall|deep|thick|old|heavy|fast)\b")
+_KINDS = re.compile(r"\b(men|women|male|female|boys|girls|children|adults?|half)\b", re.IGNORECASE)
+_PART = {"half"}
 _ORDINAL = re.compile(rf"\b(\d+(?=(?:st|nd|rd|th)\b)|(?:{'|'.join(_ORDINALS)})\b)(?!\s+centur)", re.IGNORECASE)
 
 
@@ -130,7 +133,7 @@ def statement(text: str, title: str = "") -> Statement:
         around=frozenset(in_order + terms(title)),
         title=frozenset(terms(title)),
         values=quantities(text),
-        years=frozenset(_YEAR.findall(_MOVED_FROM.sub("", text))),
+        years=frozenset(YEAR.findall(_MOVED_FROM.sub("", text))),
         ordinals=frozenset(ordinals),
         denials=tuple(denials),
         limits=frozenset(found[0].casefold() for words in (_NEGATION, _LIMITED) for found in words.finditer(plain)),
@@ -178,6 +181,22 @@ class Asked:
             if same and all(each.disagrees(value) for each in same):
                 return False
         return True
+
+    def compares(self, here: Statement, there: Statement) -> bool:
+        """Return whether both statements are on the case that is asked about, on one kind and in one dimension.
+
+        They are not where one is on women and one on men, one on the 47th and one on the 53rd, or one on length and
+        one on width.
+        """
+        if not self.is_met_by(here) or not self.is_met_by(there):
+            return False
+        if here.ordinals and there.ordinals and here.ordinals.isdisjoint(there.ordinals):
+            return False
+        dimensions = [set(_DIMENSION.findall(each.text.casefold())) for each in (here, there)]
+        if all(dimensions) and dimensions[0].isdisjoint(dimensions[1]):
+            return False
+        kinds = [{word.casefold() for word in _KINDS.findall(each.text)} for each in (here, there)]
+        return not kinds[0].isdisjoint(kinds[1]) or not (all(kinds) or (kinds[0] | kinds[1]) & _PART)
 
     def is_named_by(self, answer: Statement) -> bool:
         """Return whether an answer and its page's title hold at least half of the question's names.

@@ -6,11 +6,11 @@ conflicts.py decides which statements are compared, and which of them is preferr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 from itertools import takewhile
 
 from marchwarden.evidence.asking.telling_words import names_in
+from marchwarden.evidence.contradictions.near_copies import compare
 from marchwarden.evidence.entailment.pair import Pair
 from marchwarden.evidence.entailment.role_rules import are_converse, find_exchanged_roles, find_exchanged_sides
 from marchwarden.evidence.entailment.wording_rules import find_antonym
@@ -31,21 +31,10 @@ MIN_CLAIM_TERMS = 3
 # Most that two answers with a year may differ in, as a share of the question's words: beyond it they are on different
 # parts of the question.
 ANOTHER_PART = 0.25
-# Least share of the shorter sentence's words, in the same order, that two sentences have in common which are one
-# sentence but for a word.
-SAME_SENTENCE = 0.55
-# Words at an end of a sentence that may replace others. More words are something that the sentence adds.
-LONGEST_AT_AN_END = 4
 DENIED = "one affirms what the other denies"
 TURNED = "one has the other way round what the other says"
 
-_DIMENSION = re.compile(r"\b(long|wide|high|tall|deep|thick|old|heavy|fast)\b")
-_KINDS = re.compile(r"\b(men|women|male|female|boys|girls|children|adults?|half)\b", re.IGNORECASE)
-_PART = {"half"}
-_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do)\b")
 _PREDICATE = re.compile(r"(?:(?<=\b[Ii]s\s)|(?<=\bare\s)|(?<=\bwas\s)|(?<=\bwere\s))[\w-]+")
-_WORD = re.compile(r"\w(?:[\w.,:/’'-]*\w)?")
-_TELLING = re.compile(r"[A-ZÀ-Þ]|\d")
 _NAME = r"[A-ZÀ-Þ][\w’'-]+(?:\s(?:(?:of|de|da|du|van|von|la|le|el|al|bin)\s)?[A-ZÀ-Þ][\w’'-]*)*"
 _PLACE = re.compile(rf"\b(?:in|at|near)\s({_NAME})")
 # Countries and continents, which may hold the place that the other side names.
@@ -65,15 +54,15 @@ _NO_NAME = re.compile(r"(The|A|An|In|On|At|It|He|She|They|His|Her|This|That|Ther
 
 def disagreement(here: Statement, there: Statement, wanted: Asked, *, stances_differ: bool = False) -> str | None:
     """Return the disagreement of two statements in much the same words; None where they do not disagree."""
-    if _shared(here, there) < SAME_THING or not _comparable(here, there, wanted):
+    if _shared(here, there) < SAME_THING or not wanted.compares(here, there):
         return None
     if denied := denial(here, there, wanted) or opposite(here, there):
         return denied
     # Something else may stand in the place of what is asked about, as tea does for coffee.
     if _have_other_subjects(here, there):
         return None
-    for ours, theirs, _ in _places(here, there):
-        for said, instead, elsewhere in ((ours, theirs, there), (theirs, ours, here)):
+    for place in compare(here.text, there.text).places:
+        for said, instead, elsewhere in ((place.ours, place.theirs, there), (place.theirs, place.ours, here)):
             subject = set(terms(said)) & wanted.given.words
             if subject and terms(instead) and not subject & elsewhere.words:
                 return None
@@ -84,13 +73,13 @@ def disagreement(here: Statement, there: Statement, wanted: Asked, *, stances_di
 
 def _have_other_subjects(here: Statement, there: Statement) -> bool:
     """Return whether words before a value name two things that each have their own, such as two towers."""
-    for ours, theirs, leads in _places(here, there):
+    for place in compare(here.text, there.text).places:
         named = []
-        for said, owner, other in ((ours, here, there), (theirs, there, here)):
+        for said, owner, other in ((place.ours, here, there), (place.theirs, there, here)):
             words = said.split()
             front = list(takewhile(lambda word: not any(map(str.isdigit, word)), words))
             opens = re.search(rf"(?:^|\b(?:the|an?|of|for)\s){re.escape(words[0])}\b", owner.text, re.IGNORECASE)
-            if leads and front and (opens or front[0][0].isupper()):
+            if not any(map(str.isdigit, place.before)) and front and (opens or front[0][0].isupper()):
                 named.append(set(terms(" ".join(front))) - other.around)
         if len(named) == 2 and all(named):
             return True
@@ -101,23 +90,6 @@ def _shared(here: Statement, there: Statement) -> float:
     """Return the share of the shorter statement's content words that both hold; 0 where it has fewer than three."""
     fewer = min(len(here.words), len(there.words))
     return len(here.words & there.words) / fewer if fewer >= 3 else 0.0
-
-
-def _comparable(here: Statement, there: Statement, wanted: Asked) -> bool:
-    """Return whether both statements are on the case that is asked about, on one kind and in one dimension.
-
-    They are not where one is on women and one on men, one on the 47th and one on the 53rd, or one on length and one
-    on width.
-    """
-    if not wanted.is_met_by(here) or not wanted.is_met_by(there):
-        return False
-    if here.ordinals and there.ordinals and here.ordinals.isdisjoint(there.ordinals):
-        return False
-    dimensions = [set(_DIMENSION.findall(each.text.casefold())) for each in (here, there)]
-    if all(dimensions) and dimensions[0].isdisjoint(dimensions[1]):
-        return False
-    kinds = [{word.casefold() for word in _KINDS.findall(each.text)} for each in (here, there)]
-    return not kinds[0].isdisjoint(kinds[1]) or not (all(kinds) or (kinds[0] | kinds[1]) & _PART)
 
 
 def _different_values(ours: Sequence[Quantity], theirs: Sequence[Quantity], wanted: Asked) -> str | None:
@@ -215,7 +187,7 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
 
     Unlike for `disagreement`, they may be in any words. The caller must know that both are answers.
     """
-    if not _comparable(here, there, wanted):
+    if not wanted.compares(here, there):
         return None
     matters = wanted.matters
     if wanted.yes_or_no:
@@ -279,55 +251,3 @@ def _different_places(here: Statement, there: Statement, wanted: Asked) -> str |
     if here.words - there.words - known and there.words - here.words - known:
         return None
     return f"{found[0]} against {found[1]}"
-
-
-# One sentence with another word
-
-
-def other_word(here: Statement, there: Statement, wanted: Asked) -> str | None:
-    """Return the names or numbers in which two statements differ that are otherwise one sentence; None for none.
-
-    They differ in one place only, and not in a name of the question.
-    """
-    if _shared(here, there) < SAME_THING or not _comparable(here, there, wanted):
-        return None
-    places = [place for place in _places(here, there) if terms(place[0]) or terms(place[1])]
-    if len(places) != 1:
-        return None
-    ours, theirs, _ = places[0]
-    said, instead = set(terms(ours)), set(terms(theirs))
-    if not said or not instead or said & instead or (said | instead) & wanted.names:
-        return None
-    # Two subjects: their pages are on them, a verb follows, or the sentences begin with them.
-    if said <= here.title or instead <= there.title or (_VERB.search(ours) and _VERB.search(theirs)):
-        return None
-    begins = (
-        each.text.lstrip('"“*- ').startswith(words.split()[0]) for each, words in ((here, ours), (there, theirs))
-    )
-    if all(begins) and not wanted.role:
-        return None
-    # A name and its other spelling or longer form are one.
-    plain, plain_there = (re.sub(r"\W", "", words).casefold() for words in (ours, theirs))
-    if plain in plain_there or plain_there in plain:
-        return None
-    is_name = all(_TELLING.search(word) for word in (*ours.split(), *theirs.split()) if terms(word))
-    return f"{ours} against {theirs}" if is_name else None
-
-
-def _places(one: Statement, other: Statement) -> Iterator[tuple[str, str, bool]]:
-    """Yield the pairs of words that replace each other in two sentences; none where these share too little.
-
-    With each pair: whether no number stands before it.
-    """
-    here, there = _WORD.findall(one.text), _WORD.findall(other.text)
-    matcher = SequenceMatcher(None, [w.casefold() for w in here], [w.casefold() for w in there], autojunk=False)
-    blocks = [block for block in matcher.get_matching_blocks() if block.size != 1]
-    if sum(block.size for block in blocks) < max(4, SAME_SENTENCE * min(len(here), len(there))):
-        return
-    end, end_there = 0, 0
-    for block in blocks:
-        ours, theirs = here[end : block.a], there[end_there : block.b]
-        at_an_end = end == end_there == 0 or block.size == 0
-        if ours and theirs and not (at_an_end and max(len(ours), len(theirs)) > LONGEST_AT_AN_END):
-            yield " ".join(ours), " ".join(theirs), not any(map(str.isdigit, "".join(here[:end])))
-        end, end_there = block.a + block.size, block.b + block.size

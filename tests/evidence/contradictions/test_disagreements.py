@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from marchwarden.evidence.disagreements import DENIED, different_answers, disagreement, other_word
+from marchwarden.evidence.contradictions.disagreements import DENIED, different_answers, disagreement
 from marchwarden.evidence.statements import asked, statement
 
 
@@ -206,35 +206,6 @@ def test_answers_in_any_words_differ_in_what_is_asked_for(question: str, one: st
 )
 def test_answers_that_may_both_be_right_do_not(question: str, one: str, other: str) -> None:
     assert answer_differently(question, one, other) is None
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "about"),
-    [
-        (
-            "Bryan was born in Alexandria, Louisiana on February 8, 1900.",
-            "Bryan was born in Alexandria, Louisiana on July 15, 1905.",
-            "February 8 1900 against July 15 1905",
-        ),
-        (
-            "It is a train type operated by the private company Odakyu on express services in Japan.",
-            "It is a train type operated by the private company Sagami on express services in Japan.",
-            "Odakyu against Sagami",
-        ),
-        ("The old mill stands on the river Hald.", "The old mill stands on the bank of a river.", None),
-        ("The mill in Halden was built by Hald in 1921.", "The mill in Selby was built by Orr in 1921.", None),
-    ],
-)
-def test_a_name_or_number_in_the_place_of_another_in_one_sentence_is_told(
-    one: str, other: str, about: str | None
-) -> None:
-    assert other_word(statement(one), statement(other), asked("Who was it, and when?")) == about
-
-
-def test_what_the_question_names_is_no_other_word() -> None:
-    question = asked("When was the Halden Bridge built?")
-    one, other = (statement(f"The {name} Bridge was built in 1931 over the river.") for name in ("Halden", "Selby"))
-    assert other_word(one, other, question) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Contradictions of two statements on one thing, by rule."""
