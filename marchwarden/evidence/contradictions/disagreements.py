@@ -37,6 +37,11 @@ TURNED = "one has the other way round what the other says"
 _PREDICATE = re.compile(r"(?:(?<=\b[Ii]s\s)|(?<=\bare\s)|(?<=\bwas\s)|(?<=\bwere\s))[\w-]+")
 _NAME = r"[A-ZÀ-Þ][\w’'-]+(?:\s(?:(?:of|de|da|du|van|von|la|le|el|al|bin)\s)?[A-ZÀ-Þ][\w’'-]*)*"
 _PLACE = re.compile(rf"\b(?:in|at|near)\s({_NAME})")
+_OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
+_REGION = re.compile(
+    rf"\b(?:in|at|on|within)\s(?:the\s)?(?P<region>(?P<ways>(?:(?i:north|south|east|west)(?i:ern)?(?i:most)?[\s-]?)+)"
+    rf"(?:\s?(?:part|region|tip|end|edge|corner|area|half|side|coast))?(?:\s?of)?\s?(?:the\s)?(?P<whole>{_NAME}))"
+)
 # Countries and continents, which may hold the place that the other side names.
 _LARGE = frozenset(
     terms(
@@ -214,7 +219,24 @@ def different_answers(here: Statement, there: Statement, wanted: Asked) -> str |
         both = ((our_names, there), (their_names, here))
         if not any(set(terms(name)) & other.around for names, other in both for name in names):
             return f"{our_names[0]} against {their_names[0]}"
-    return _different_places(here, there, wanted)
+    return _opposite_regions(here, there, wanted) or _different_places(here, there, wanted)
+
+
+def _opposite_regions(here: Statement, there: Statement, wanted: Asked) -> str | None:
+    """Return two opposite parts of what the question names, "north west Minnesota" and "the southernmost tip of
+    Minnesota", of two answers to where something is; None for none."""
+    # The compass in the question belongs to a name, such as North Dakota.
+    if not wanted.where or here.limits or there.limits or _REGION.search(wanted.given.text):
+        return None
+    found = []
+    for answer in (here, there):
+        regions = [each for each in _REGION.finditer(answer.text) if set(terms(each["whole"])) <= wanted.names]
+        if len(regions) != 1 or not wanted.names <= frozenset(terms(answer.text[: regions[0].end()])):
+            return None
+        found.append((regions[0]["region"], {way for way in _OPPOSITE if way in regions[0]["ways"].casefold()}))
+    (ours, ways), (theirs, ways_there) = found
+    is_opposite = any(_OPPOSITE[way] in ways_there for way in ways)
+    return f"{ours} against {theirs}" if is_opposite and not ways & ways_there else None
 
 
 def _names_for(wanted: Asked, answer: Statement) -> list[str]:

@@ -209,6 +209,32 @@ def test_answers_that_may_both_be_right_do_not(question: str, one: str, other: s
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "about"),
+    [
+        (
+            "Halden is a town in the north west of Norway, on the Hald.",
+            "On any map of Europe, Halden is found at the southernmost tip of Norway.",
+            "north west of Norway against southernmost tip of Norway",
+        ),
+        ("Halden is a town in south-eastern Norway.", "Halden is a town in eastern Norway.", None),
+        ("Halden is in western Norway.", "Trains from Halden run to Selby, which is in the east of Sweden.", None),
+        ("Halden is not in western Norway.", "Halden is in eastern Norway.", None),
+    ],
+)
+def test_opposite_parts_of_what_the_question_names_are_two_answers_to_where(
+    one: str, other: str, about: str | None
+) -> None:
+    assert answer_differently("Where is Halden on a map of Norway?", one, other) == about
+
+
+def test_the_compass_in_a_name_tells_no_part() -> None:
+    question = "Where is Halden in North Dakota?"
+    assert (
+        answer_differently(question, "Halden is in the south of North Dakota.", "Halden is in North Dakota.") is None
+    )
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Textbooks tell you that the first AI winter began in 1974.",
