@@ -10,12 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex
-
 from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.observations import Page, Passage
-from marchwarden.reading.text_blocks import CELL_GAP
 
 # Passages of a window at most. Four held most facts of the labelled real pages (evals/reports/passages.md).
 MOST_PASSAGES_OF_WINDOW = 4
@@ -23,8 +20,6 @@ MOST_PASSAGES_OF_WINDOW = 4
 
 # Characters of an item of a list, at most. A guess: more is a paragraph.
 _ITEM_CHARS = 120
-# Characters of a line that names what follows, at most. A guess.
-_LABEL_CHARS = 80
 # The end of a line that leads in to a list.
 _LEADS_IN = (":", "：")
 FULL_STOP = re.compile(r"[.!?。]['\"”’)]*$")
@@ -138,94 +133,11 @@ def windows(page: Page, passages: Sequence[Passage]) -> list[Window]:
     return found
 
 
-# A price, which no heading of a text holds.
-_PRICE = regex.compile(r"\p{Sc}\p{M}* ?\d|\d ?\p{Sc}")
-_DASHES = ("—", "–")
-# Lines of one block that can't be quoted: who wrote a post, and when.
-_LINES = re.compile(r"[^\W\d_].*(?<!\n)\n(?!\n)|(?<!\n)\n(?!\n).*[^\W\d_]")
-
-
-def around_key(page: Page, passages: Sequence[Passage], window: Window, key: Passage, until: int) -> Window:
-    """Return the part of a window around `key` that reads as one text.
-
-    It ends where something else begins, and does not begin with the end of a list that is over before `key`. For as
-    many passages as are left out, it goes on with the sentences that follow, and ends before `until`.
-    """
-    own = window.passages
-    first = last = own.index(key)
-    while first > 0 and not _begins_anew(page, own[first - 1 : first + 2]):
-        first -= 1
-    while last + 1 < len(own) and not _begins_anew(page, own[last : last + 3]):
-        last += 1
-    part = list(own[first : last + 1])
-    if _is_item_within(page, part[0]):
-        over = next(
-            (at for at, each in enumerate(part) if page.text[each.start - 2 : each.start] == "\n\n"), len(part)
-        )
-        if over <= part.index(key):
-            del part[:over]
-    place = next((at for at, each in enumerate(passages) if each.number == part[-1].number), len(passages))
-    for following in passages[place + 1 :]:
-        if (
-            len(part) == len(own)
-            or following.number != part[-1].number + 1
-            or following.heading != part[-1].heading
-            or following.end > until
-            or following.end - part[0].start > EXCERPT_LIMIT
-            or not (FULL_STOP.search(part[-1].text) and FULL_STOP.search(following.text))
-            or _begins_anew(page, (part[-1], following))
-        ):
-            break
-        part.append(following)
-    return Window(tuple(part), page.text[part[0].start : part[-1].end])
-
-
-def _begins_anew(page: Page, passages: Sequence[Passage]) -> bool:
-    """Return whether something else begins with the second of these passages.
-
-    It does behind lines that can't be quoted, such as the name of a post's author and the day, or a button between
-    sentences; behind the signature of an embedded post; and with a line that follows a sentence and is none, unless a
-    list follows it: a heading that is not marked as one, a byline, a sign-off.
-    """
-    before, passage, *after = passages
-    between = page.text[before.end : passage.start].strip()
-    if not FULL_STOP.search(before.text):
-        return _LINES.search(between) is not None or before.text.startswith(_DASHES)
-    if any(map(str.isalpha, between)):
-        return _LINES.search(between) is not None or FULL_STOP.search(passage.text) is not None
-    return _is_label(page, passage) and (not after or FULL_STOP.search(after[0].text) is not None)
-
-
-def _is_label(page: Page, passage: Passage) -> bool:
-    """Return whether a passage is a short line that is no sentence, leads in to nothing, and is no price or code."""
-    text, start, end = passage.text, passage.start, passage.end
-    return (
-        end - start <= _LABEL_CHARS
-        and text[0].isalnum()
-        and CELL_GAP not in text
-        and not FULL_STOP.search(text)
-        and not text.endswith((*_LEADS_IN, *QUESTION_MARK))
-        and not _PRICE.search(text)
-        and page.text[max(0, start - 2) : start] in ("", "\n\n")
-        and page.text[end : end + 2] in ("", "\n\n")
-    )
-
-
-def _is_item_within(page: Page, passage: Passage) -> bool:
-    """Return whether a passage is an item of a list, but not its first one, and no sentence."""
-    above = page.text[max(0, passage.start - 2) : passage.start]
-    is_within = above.endswith("\n") and above != "\n\n"
-    return is_within and CELL_GAP not in passage.text and not FULL_STOP.search(passage.text)
-
-
 def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, key: Passage, until: int) -> Window:
     """Return a window that ends within a list with the items that follow, as far as all may be quoted together.
 
     It ends within one where it holds the line that leads in to it, or two items. Where there is no room for the next
     item, the window begins later, but not after the line that leads in, or `key`. It ends before `until`.
-
-    What a line leads in to may be anything, such as a listing of code. Where that can't be quoted along, the window
-    ends before the line, but not before `key`.
     """
     own = list(window.passages)
     items = 0
@@ -241,12 +153,11 @@ def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, k
     for following in passages[place + 1 :]:
         last, gap = own[-1], page.text[own[-1].end : following.start]
         is_first = last.text.endswith(_LEADS_IN)
-        is_item = _is_item(page, following)
         if (
             following.number != last.number + 1
             or following.heading != last.heading
             or following.end > until
-            or not (is_item or is_first)
+            or not _is_item(page, following)
             or FURNITURE.search(following.text)
             or (usual is not None and gap != usual)
             # Paragraphs are items only under a line that leads in to them, and where they are no sentences.
@@ -259,10 +170,6 @@ def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, k
         if following.end - own[0].start > EXCERPT_LIMIT:
             break
         own.append(following)
-        if not is_item:
-            break
-    while own[-1].text.endswith(_LEADS_IN) and own[-1].number > max(key.number, own[0].number):
-        del own[-1]
     return Window(tuple(own), page.text[own[0].start : own[-1].end])
 
 

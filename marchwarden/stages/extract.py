@@ -12,7 +12,7 @@ from marchwarden.contract import EXCERPT_LIMIT
 from marchwarden.evidence.framing import asked_text
 from marchwarden.evidence.grounding import repeats, support
 from marchwarden.evidence.relevance import Relevance
-from marchwarden.evidence.windows import Window, around_key, with_rest_of_list
+from marchwarden.evidence.windows import Window, with_rest_of_list
 from marchwarden.injection.detector import holds_injection, is_injection
 from marchwarden.ledger import Aspect, Excerpt, Stance
 from marchwarden.observations import Page, Passage
@@ -236,35 +236,33 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
             excerpt = given.relevance.excerpt(window, aspect)
             excerpt.answers = excerpt.relevance >= (least.judged if is_judged else least.relevant)
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
-                if given.page.media_type not in TABLES:
-                    excerpt, window = _as_one_text(given, excerpt, window, best)
+                if excerpt.answers:
+                    excerpt, window = _with_rest_of_list(given, excerpt, window, best)
                 excerpts.append(_under_heading(given, excerpt, window, aspect))
     return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))
 
 
-def _as_one_text(
+def _with_rest_of_list(
     given: ExtractGiven, excerpt: Excerpt, window: Window, best: Sequence[Window]
 ) -> tuple[Excerpt, Window]:
-    """Return an excerpt and its window without what belongs to another text.
+    """Return an excerpt and its window with the rest of the list that it ends within, up to the next of the best.
 
-    One that answers goes on with the rest of the list that it ends within, up to the next of the best. The items
-    count as no further sentences of an answer.
+    The items count as no further sentences of an answer.
     """
     page = given.page
+    if page.media_type in TABLES:
+        return excerpt, window
     begin = excerpt.start + (excerpt.key[0] if excerpt.key else 0)
     key = next(passage for passage in window.passages if passage.start == begin)
     until = min((each.start for each in best if each.start >= window.end), default=len(page.text))
-    part = around_key(page, given.passages, window, key, until)
-    whole = with_rest_of_list(page, given.passages, part, key, until) if excerpt.answers else part
-    # Passages that look harmless one by one may be a prompt injection together.
-    whole = next((each for each in (whole, part) if not is_injection(each.text)), window)
-    if whole == window:
+    whole = with_rest_of_list(page, given.passages, window, key, until)
+    if whole == window or is_injection(whole.text):
         return excerpt, window
     changed = {
         "start": whole.start,
         "end": whole.end,
         "text": whole.text,
-        "key": (key.start - whole.start, key.end - whole.start) if len(whole.passages) > 1 else None,
+        "key": (key.start - whole.start, key.end - whole.start),
     }
     return excerpt.model_copy(update=changed), whole
 
