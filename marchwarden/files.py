@@ -36,6 +36,8 @@ _SYNCED_ALONE = 2
 _HELD_S = 3600.0
 # Errors of a write that say that the disk, the quota or the allowed size of a file is used up.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# Bytes that are read at once from the end of a file, whose last line is looked for.
+_BLOCK_BYTES = 64 * 1024
 # Bytes that a place for output must have room for: more than most answers take. A guess.
 _PROBE_BYTES = 64 * 1024
 
@@ -89,11 +91,18 @@ def remove_torn_end(path: Path, is_whole: Callable[[bytes], bool]) -> None:
     if not path.is_file():
         return
     with path.open("r+b") as file:
-        last = file.read().rpartition(b"\n")[2]
+        size = start = file.seek(0, os.SEEK_END)
+        read = b""
+        while start and b"\n" not in read:
+            block = min(_BLOCK_BYTES, start)
+            start = file.seek(start - block)
+            read = file.read(block) + read
+        last = read.rpartition(b"\n")[2]
         if last and is_whole(last):
+            file.seek(size)
             file.write(b"\n")
         elif last:
-            file.truncate(file.tell() - len(last))
+            file.truncate(size - len(last))
 
 
 def make_private_folder(folder: Path) -> None:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.files import append_line, check_output_folder, check_output_place, sync, write_output, write_whole
+from marchwarden.files import (
+    append_line,
+    check_output_folder,
+    check_output_place,
+    remove_torn_end,
+    sync,
+    write_output,
+    write_whole,
+)
 from tests.disks import room_for
 
 
@@ -138,3 +146,15 @@ def test_a_line_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="too large"):
             append_line(file.fileno(), b"too long a line\n")
     assert path.read_bytes() == b"x" * 99 + b"\nshort\n"
+
+
+@pytest.mark.parametrize("torn", [b"", b"torn", b"t" * 200_000])
+@pytest.mark.parametrize("before", [b"", b"whole\n", b"w" * 100_000 + b"\n"])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_last_line_without_an_end_is_ended_or_removed(
+    before: bytes, torn: bytes, is_whole: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(before + torn)
+    remove_torn_end(path, lambda line: line == torn and is_whole)
+    assert path.read_bytes() == before + (torn + b"\n" if torn and is_whole else b"")
