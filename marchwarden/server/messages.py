@@ -45,13 +45,20 @@ def screened(line: str) -> Iterator[tuple[str, bool]]:
         yield (json.dumps(each), True) if fault is None else (_error(_id_of(each), INVALID_REQUEST, fault), False)
 
 
-def refused_body(body: bytes) -> Any | None:
-    """Return the answer to the body of an HTTP request that the server would leave its ids unanswered in: an error,
-    or those of a batch, which is not taken apart here. None where the server can answer it, or where it asks none."""
+def read_body(body: bytes) -> tuple[Any, Any | None]:
+    """Return the message of an HTTP request, and the answer to one that the server would leave its ids unanswered in.
+
+    That is an error, or those of a batch, which is not taken apart here; None where the server can answer the
+    message, or where it asks none. The message is None where it is not JSON.
+    """
     try:
         read = json.loads(body)
     except (ValueError, RecursionError):
-        return _said(None, PARSE_ERROR, "the message is not JSON")
+        return None, _said(None, PARSE_ERROR, "the message is not JSON")
+    return read, _refused(read)
+
+
+def _refused(read: Any) -> Any | None:
     if isinstance(read, list):
         alone = "batches are not taken over HTTP: send each message by itself"
         asked = [each for each in read if not isinstance(each, dict) or "id" in each]

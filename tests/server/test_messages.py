@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from marchwarden.server.messages import INVALID_REQUEST, MAX_LINE_BYTES, PARSE_ERROR, refused_body, screened
+from marchwarden.server.messages import INVALID_REQUEST, MAX_LINE_BYTES, PARSE_ERROR, read_body, screened
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -73,15 +73,15 @@ def test_a_batch_is_taken_apart() -> None:
 
 def test_over_http_what_the_server_can_answer_goes_to_it_and_the_rest_is_answered_by_its_ids() -> None:
     for asked in (PING, {"jsonrpc": "2.0", "method": "notifications/initialized"}):
-        assert refused_body(json.dumps(asked).encode()) is None
-    refused = refused_body(json.dumps({**PING, "id": 7, "jsonrpc": "1.0"}).encode())
+        assert read_body(json.dumps(asked).encode()) == (asked, None)
+    _, refused = read_body(json.dumps({**PING, "id": 7, "jsonrpc": "1.0"}).encode())
     assert refused == {
         "jsonrpc": "2.0",
         "id": 7,
         "error": {"code": INVALID_REQUEST, "message": 'jsonrpc must be "2.0"'},
     }
     batch = [PING, {"jsonrpc": "2.0", "method": "notifications/initialized"}, {**PING, "id": "b"}]
-    refused = refused_body(json.dumps(batch).encode())
+    _, refused = read_body(json.dumps(batch).encode())
     assert refused is not None
     assert [each["id"] for each in refused] == [1, "b"]
     assert "send each message by itself" in refused[0]["error"]["message"]
@@ -91,6 +91,6 @@ def test_over_http_what_the_server_can_answer_goes_to_it_and_the_rest_is_answere
         (b"[]", INVALID_REQUEST),
         (b"5", INVALID_REQUEST),
     ):
-        refused = refused_body(body)
+        _, refused = read_body(body)
         assert refused is not None
         assert (refused["id"], refused["error"]["code"]) == (None, code)

@@ -6,9 +6,7 @@ stream has begun with 200.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, OrderedDict
-from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -23,7 +21,7 @@ from marchwarden.server.admission import Presence
 from marchwarden.server.http.callers import Caller
 from marchwarden.server.http.event_store import SessionEvents, session
 from marchwarden.server.mcp import refusal
-from marchwarden.server.messages import refused_body
+from marchwarden.server.messages import read_body
 from marchwarden.server.service import EXCHANGE, Exchange, Service
 
 # Bytes of a request's body, at most: as the SDK has it.
@@ -74,10 +72,11 @@ class Door:
             if len(body) > MAX_BODY_BYTES:
                 await PlainTextResponse("The request is too long.", 413)(scope, receive, send)
                 return
-            if (unanswerable := refused_body(body)) is not None:
+            message, unanswerable = read_body(body)
+            if unanswerable is not None:
                 await JSONResponse(unanswerable, 400)(scope, receive, send)
                 return
-            if refused := self._refused(body, exchange.caller):
+            if refused := self._refused(message, exchange.caller):
                 await refused(scope, receive, send)
                 return
         given = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"mcp-session-id"), None)
@@ -149,11 +148,8 @@ class Door:
                     return name
         return None
 
-    def _refused(self, body: bytes, caller: Caller | None) -> JSONResponse | None:
+    def _refused(self, message: Any, caller: Caller | None) -> JSONResponse | None:
         """Return the response to a call of the tool that can't be run now; None where it can, and for the rest."""
-        message: Any = None
-        with suppress(ValueError, RecursionError):
-            message = json.loads(body)
         if not isinstance(message, dict) or message.get("method") != "tools/call":
             return None
         error: Refused | None = self._service.admission.refusal()
