@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from marchwarden.evidence.asking.antecedents import OWN, left_out, named_in
 from marchwarden.evidence.asking.completeness import BACKWARD, is_about_another, is_backward, is_pointing
+from marchwarden.evidence.asking.coordination import asked_apart
 from marchwarden.evidence.asking.respelling import with_small_words_spelt
 from marchwarden.evidence.asking.telling_words import (
     JOINS,
@@ -116,10 +117,12 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     clauses = clauses[:MOST_ASPECTS] or [question]
     clauses[0] = _with(clauses[0], lent)
     names = subject_of(clauses[0])
-    return clauses[:1] + [
+    found = clauses[:1] + [
         clause if place in told_apart else with_names([clause], names)[0]
         for place, clause in enumerate(clauses[1:], start=1)
     ]
+    apart = [each for clause in found for each in asked_apart(clause)]
+    return apart if len(apart) <= MOST_ASPECTS else found
 
 
 def standalone(question: str, context: str | None) -> str:
