@@ -159,7 +159,8 @@ if TYPE_CHECKING or HAS_HTTPTOOLS:
 
         def on_header(self, name: bytes, value: bytes) -> None:
             self._count(len(name) + len(value) + len(b": \r\n"))
-            super().on_header(name, value)
+            # llhttp takes away white space before a value alone, and not behind it (RFC 9110, 5.5; h11 both).
+            super().on_header(name, value.strip(b" \t"))
 
         def on_headers_complete(self) -> None:
             self._is_in_head = False

@@ -35,6 +35,10 @@ async def _measure(request: Request) -> PlainTextResponse:
     return PlainTextResponse(str(len(await request.body())))
 
 
+async def _tell_field(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(repr(request.headers["x-told"]))
+
+
 @pytest.fixture(params=["h11", "httptools"])
 def uses_httptools(request: pytest.FixtureRequest) -> bool:
     if request.param == "httptools" and not HAS_HTTPTOOLS:
@@ -155,3 +159,14 @@ async def test_a_head_of_usual_length_and_a_long_body_are_taken(uses_httptools: 
                 headers={"x-filling": "a" * (HEAD_BYTES - 1000)},
             )
             assert answer.text == "1000000"
+
+
+async def test_white_space_around_a_value_is_none_of_it(uses_httptools: bool) -> None:
+    connections = Connections(most=50, uses_httptools=uses_httptools)
+    route, answer = Route("/told", _tell_field), b""
+    async with served(connections, route) as address, await anyio.connect_tcp(*address) as client:
+        await client.send(b"GET /told HTTP/1.1\r\nHost: a\r\nX-Told: \t a b \t \r\nConnection: close\r\n\r\n")
+        with anyio.fail_after(30), suppress(anyio.EndOfStream):
+            while True:
+                answer += await client.receive()
+    assert answer.endswith(b"'a b'")
