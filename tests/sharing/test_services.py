@@ -1,4 +1,4 @@
-"""Publication in a real S3 server: side by side, through faults, and after a kill."""
+"""Publication in servers of three services: side by side, through faults, and after a kill."""
 
 from __future__ import annotations
 
@@ -13,42 +13,37 @@ from uuid import uuid4
 
 import pytest
 
-from marchwarden.errors import StorageError, TraceError
+from marchwarden.errors import MarchwardenError, StorageError, TraceError
 from marchwarden.sharing.object_store import ObjectStore
 from marchwarden.sharing.outbox import Outbox
 from marchwarden.sharing.publication import publish_all, publish_trace, publish_waiting
 from marchwarden.sharing.retrieval import fetch_objects, fetch_trace, find_shared_trace
 from tests.sharing.calls import OBJECTS, a_call, page_of
-from tests.sharing.s3_server import BUCKET, FaultyProxy, faulty_proxy, s3_server
+from tests.sharing.s3_server import BUCKET, FaultyProxy, faulty_proxy
+from tests.sharing.services import KEY, SECRET, ObjectService, object_service
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<p>Tomatoes ripen in July.</p>"
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    with s3_server() as port:
-        yield port
+@pytest.fixture(scope="module", params=["s3", *(pytest.param(each, marks=pytest.mark.slow) for each in ("gs", "az"))])
+def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectService]:
+    with object_service(request.param, tmp_path_factory.mktemp("service")) as service:
+        yield service
 
 
 @pytest.fixture
-def proxy(port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
-    with faulty_proxy(port) as proxy:
-        for name, value in {
-            "AWS_ENDPOINT_URL": proxy.url,
-            "AWS_ALLOW_HTTP": "true",
-            "AWS_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": "key",
-            "AWS_SECRET_ACCESS_KEY": "hunter22hunter22",
-        }.items():
+def proxy(service: ObjectService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
+    with faulty_proxy(service.port, as_google=service.scheme == "gs") as proxy:
+        for name, value in service.variables(proxy.url, tmp_path).items():
             monkeypatch.setenv(name, value)
         yield proxy
 
 
 @pytest.fixture
-def url() -> str:
+def url(service: ObjectService) -> str:
     """A store that nobody has used."""
-    return f"s3://{BUCKET}/{uuid4()}"
+    return f"{service.scheme}://{BUCKET}/{uuid4()}"
 
 
 def names(url: str) -> list[str]:
@@ -158,25 +153,51 @@ def test_what_a_killed_process_had_begun_to_publish_is_completed_and_nothing_is_
     assert find_shared_trace(tmp_path / "there", ObjectStore(url), trace_id).is_file()
 
 
-def test_errors_say_what_is_wrong_and_nothing_secret(proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    def problem(url: str) -> str:
-        with pytest.raises(StorageError) as caught:
+def test_errors_say_what_is_wrong_and_nothing_secret(
+    tmp_path: Path, service: ObjectService, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def problem(bucket: str = BUCKET) -> str:
+        url = f"{service.scheme}://{bucket}/x"
+        with pytest.raises(MarchwardenError) as caught:
             ObjectStore(url, request_s=0.5).create("traces/x", b"x")
-        with pytest.raises(StorageError) as read:
+        with pytest.raises(MarchwardenError) as read:
             ObjectStore(url, request_s=0.5).check()
         assert str(read.value) == str(caught.value)
-        assert "hunter22" not in json.dumps([str(caught.value), caught.value.hint])
+        told = json.dumps([str(caught.value), caught.value.hint])
+        assert SECRET not in told
+        assert KEY not in told
         return str(caught.value).partition(": ")[2]
 
-    assert problem("s3://nobody-has-this/x") == "there is no such bucket"
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    assert problem(f"s3://{BUCKET}/x") == "it can't be reached"
+    assert problem("nobody-has-this") == "there is no such bucket"
+    for name, value in service.variables("http://127.0.0.1:1", tmp_path).items():
+        monkeypatch.setenv(name, value)
+    assert problem() == "it can't be reached"
     monkeypatch.delenv("AWS_ALLOW_HTTP")
-    assert problem(f"s3://{BUCKET}/x") == "it has no TLS; AWS_ALLOW_HTTP=true allows that"
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
-    assert problem(f"s3://{BUCKET}/x") == "no credentials were found"
+    assert problem() == "it has no TLS; AWS_ALLOW_HTTP=true allows that"
+    for name in service.variables("http://127.0.0.1:1", tmp_path):
+        monkeypatch.delenv(name, raising=False)
+    if service.scheme == "s3":
+        monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
+        assert problem() == "no credentials were found"
+    elif service.scheme == "gs":
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "nothing.json"))
+        assert problem() == "the file of its credentials can't be read"
+        (tmp_path / "nothing.json").write_text("{}")
+        assert problem() == "the file of its credentials can't be read"
+    else:
+        for name, value in service.variables(proxy.url, tmp_path).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", f"AAAA{KEY[4:]}")
+        assert problem() == "it refuses the credentials"
+
+
+def test_what_is_large_is_sent_in_pieces(tmp_path: Path, proxy: FaultyProxy, url: str) -> None:
+    large = tmp_path / "large"
+    large.write_bytes(os.urandom(17_000_000))
+    store = ObjectStore(url, request_s=30)
+    assert store.create_from("corpora/large", large)
+    assert not store.create_from("corpora/large", large)
+    assert store.get("corpora/large") == large.read_bytes()
 
 
 def test_a_trace_that_is_nowhere_is_told(tmp_path: Path, proxy: FaultyProxy, url: str) -> None:
