@@ -70,8 +70,8 @@ class Connection:
         self._overrides = overrides
         self._research = research
         self._settings: Settings | None = None
-        self._is_refused = False
-        """True where the server at `url` answered that it takes no calls without a token of its own."""
+        self._failed_status: int | None = None
+        """HTTP status of the last message that the server at `url`, or a proxy before it, did not take."""
 
     @property
     def is_model_free(self) -> bool:
@@ -127,8 +127,9 @@ class Connection:
         from mcp.client.streamable_http import streamable_http_client
 
         async def note(response: httpx2.Response) -> None:
-            # The SDK's error does not say the status.
-            self._is_refused = self._is_refused or response.status_code == 401
+            # The SDK's error does not say the status. A GET asks for a stream, which not every server has.
+            if response.request.method == "POST" and response.status_code >= 400:
+                self._failed_status = response.status_code
 
         token = server_token()
         headers = {"authorization": f"Bearer {token}"} if token else {}
@@ -249,13 +250,15 @@ class Connection:
                 f"the research failed: {said}",
                 hint="`marchwarden doctor` checks the set-up; MARCHWARDEN_DEBUG=1 shows the server's log.",
             )
-        if self._is_refused:
+        if self._failed_status == 401:
             refused = "refused the token" if server_token() else "wants a token, and none is set"
             return MarchwardenError(
                 f"{self.address} {refused}",
                 hint="Set MARCHWARDEN_SERVER_TOKEN to the token that the server's operator gave you, "
                 "or keep it: marchwarden keys set server_token",
             )
+        if self._failed_status:
+            said = f"HTTP {self._failed_status}"
         hint = (
             "Is it running, is the address right, and does it want a token (MARCHWARDEN_SERVER_TOKEN)? "
             "Start one: marchwarden serve --transport http"

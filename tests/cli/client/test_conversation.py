@@ -202,3 +202,11 @@ def test_a_server_that_refuses_the_token_is_told_with_what_to_set(
             Conversation(REQUEST, Connection(url, {})).hold(silent)
     assert str(failed.value) == f"{url} {said}"
     assert "MARCHWARDEN_SERVER_TOKEN" in str(failed.value.hint)
+
+
+def test_a_proxy_whose_server_is_away_is_told_by_its_status() -> None:
+    with service(as_json({"error": "bad gateway"}, 502)) as server:
+        url = f"{server.address}/mcp"
+        with pytest.raises(MarchwardenError) as failed:
+            Conversation(REQUEST, Connection(url, {})).hold(silent)
+    assert str(failed.value) == f"no answer from {url}: HTTP 502"
