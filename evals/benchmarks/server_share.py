@@ -57,6 +57,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(MEASURES), choices=list(MEASURES))
     parser.add_argument("--profile", type=Path)
     given = parser.parse_args()
+    if given.profile:
+        given.profile.mkdir(parents=True, exist_ok=True)
     for name in given.only:
         transport, stateless, research, measured = MEASURES[name]
         profile = str(given.profile / f"{name.replace(' ', '-')}.prof") if given.profile else ""

@@ -16,7 +16,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from pydantic import AnyHttpUrl
+from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
@@ -40,6 +40,10 @@ PATH = "/mcp"
 KEEP_ALIVE_S = 30
 # Seconds for open streams to end after that. A guess.
 CLOSE_S = 1
+
+# An address as it was written: clients compare an issuer as a string (RFC 8414, 3.3), and pydantic would add a slash
+# to one without a path.
+_AS_WRITTEN = TypeAdapter(AnyHttpUrl, config=ConfigDict(url_preserve_empty_path=True))
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +97,8 @@ def http_app(
         )
     if service.callers.are_known:
         scopes = (settings.server_scopes or "").split()
-        resource = AnyHttpUrl(settings.server_url) if settings.server_issuer and settings.server_url else None
+        is_resource = settings.server_issuer and settings.server_url
+        resource = _AS_WRITTEN.validate_python(settings.server_url) if is_resource else None
         metadata = build_resource_metadata_url(resource) if resource else None
         endpoint = RequireAuthMiddleware(endpoint, scopes, metadata)
         metrics_endpoint = RequireAuthMiddleware(request_response(respond), [], metadata)
@@ -101,7 +106,7 @@ def http_app(
         if resource and settings.server_issuer:
             routes += create_protected_resource_routes(
                 resource_url=resource,
-                authorization_servers=[AnyHttpUrl(settings.server_issuer)],
+                authorization_servers=[_AS_WRITTEN.validate_python(settings.server_issuer)],
                 scopes_supported=scopes or None,
             )
 
