@@ -23,6 +23,7 @@ from statistics import median
 from typing import TypeAlias
 
 from marchwarden.evidence.answer_kinds import NAME, AnswerKind, counted, general_kind, specific_kinds
+from marchwarden.evidence.asking.completeness import is_pointing
 from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.evidence.framing import QUESTION_MARK
 from marchwarden.evidence.tabular.named_rows import TableRows
@@ -195,7 +196,7 @@ class Relevance:
         chance = probability(features, weights.of(features)) * (weights.as_judged if "judged" in features else 1.0)
         if aspect.number not in self._is_elsewhere:
             self._is_elsewhere[aspect.number] = self._names_nothing_of(aspect)
-        if self._is_elsewhere[aspect.number]:
+        if self._is_elsewhere[aspect.number] or self._is_of_another_name(window, aspect):
             chance *= weights.nothing_named
         chance *= weights.another_country if features["another_country"] else 1.0
         return chance * (weights.nothing_asked if features["nothing_that_matters"] else 1.0)
@@ -214,10 +215,21 @@ class Relevance:
             name in said or name in page.url.lower() or closest_word(name, [" ".join(said)]) for name in asked.names
         )
 
+    def _is_of_another_name(self, window: Window, aspect: Aspect) -> bool:
+        """Return whether nothing around a window names what "he" or "it" of the aspect stands for, though the page
+        does elsewhere: the window tells of another one."""
+        page, asked = self.page, self._asked[aspect.number]
+        known = asked.antecedents & page.all.union(*page.headings.values())
+        if not known or aspect.number in self.foreign or is_database(page.page.url):
+            return False
+        own = set().union(*(page.own[each.number] for each in window.passages))
+        return known.isdisjoint(own | page.headings[window.passages[0].number] | page.title | page.near(window))
+
     def rank(self, window: Window, aspect: Aspect) -> float:
         """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""
         features, weights = self.features(window, aspect), self._parameters.relevance
         score = probability(features, weights.ranking(features))
+        score *= weights.nothing_named if self._is_of_another_name(window, aspect) else 1.0
         return score * (weights.another_country if features["another_country"] else 1.0)
 
     def best(self, aspect: Aspect, most: int) -> list[tuple[float, Window]]:
@@ -436,6 +448,8 @@ class AskedFor:
     """Terms that name something, without numbers; a page on the aspect holds them."""
     subjects: set[str]
     """Terms of its names without abbreviations and countries, which pages take for granted or name otherwise."""
+    antecedents: set[str]
+    """Those of them that its "he" or "it" stands for: "who beat him (Capablanca)"."""
     matters: set[str]
     """Terms that are neither names nor vague: what is asked about the names."""
     weights: dict[str, float]
@@ -473,18 +487,21 @@ class AskedFor:
             )
             for each in written
         )
+        subjects = {
+            term
+            for name, own in name_terms
+            if not _INITIALS.fullmatch(name) and name.lower().removesuffix("'s").removesuffix("’s") not in PLACES
+            for term in own
+            if not term[0].isdigit()
+        }
+        clause, _, lent = text.partition(" (")
         weights = {term: 1.6 if term in named else 0.35 if term in VAGUE_TERMS else 1.0 for term in words}
         return cls(
             terms=words,
             pairs=set(pairwise(in_order)),
             names={term for term in named if not term[0].isdigit()},
-            subjects={
-                term
-                for name, own in name_terms
-                if not _INITIALS.fullmatch(name) and name.lower().removesuffix("'s").removesuffix("’s") not in PLACES
-                for term in own
-                if not term[0].isdigit()
-            },
+            subjects=subjects,
+            antecedents=subjects - set(terms(clause, language)) if lent and is_pointing(clause) else set(),
             matters=words - named - VAGUE_TERMS,
             weights=weights,
             kind=general_kind(text),

@@ -262,7 +262,8 @@ class Relevance(_Group):
     nothing_asked: Share = 0.8
     """Factor on the chance of a window that holds none of the aspect's terms beside its names."""
     nothing_named: Share = 0.2
-    """Factor on the chance of a window whose page names nothing that the aspect names."""
+    """Factor on the chance of a window whose page names nothing that the aspect names, or around which nothing names
+    what "he" or "it" of the aspect stands for."""
     another_country: Share = 0.2
     """Factor on the chance of a window that names another country than the aspect, and on its rank. Over real pages
     none of 30 such windows answers, but three of a question that has "finnish" for "finish"."""

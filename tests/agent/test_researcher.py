@@ -307,3 +307,10 @@ async def test_what_is_beside_the_question_contradicts_nothing() -> None:
 async def test_a_result_from_a_frozen_web_says_so() -> None:
     done = await run(QUESTION, pages=BRIDGE)
     assert {citation.source for citation in done.result.citations} == {"snapshot"}
+
+
+async def test_a_follow_up_is_not_answered_with_what_another_did() -> None:
+    """Over the shipped web, which says in Spanish alone who beat him."""
+    done = await run("And who beat him?", context="Capablanca was world chess champion from 1921")
+    assert all("Capablanca" in each.raw_excerpt for each in done.result.citations)
+    assert (done.categories() != []) == (done.result.citations == [])

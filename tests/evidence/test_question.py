@@ -75,6 +75,9 @@ def test_a_question_is_split_where_it_asks_something_of_its_own(question: str, a
     [
         ("Where did he work?", "I write on Claude Shannon, who was at Bell Labs.", "Where did he work (Claude Shannon)"),
         ("What would it cost?", "I want therapy with Talkspace, but feel ashamed.", "What would it cost (Talkspace)"),
+        ("And who beat him?", "Capablanca was world chess champion from 1921", "who beat him (Capablanca)"),
+        ("When did he die?", "Kolschitzky opened a coffee house in Vienna.", "When did he die (Kolschitzky)"),
+        ("Where did he live?", "The teacher was in Rome.", "Where did he live (teacher Rome)"),
         ("How many people live there?", "We move to Oslo with Anna.", "How many people live there (Oslo)"),
         ("Does it run in families?", "My sister Anna has lupus.", "Does it run in families"),
         ("How old was the whale whose age its eye told?", "I know Melville.", "How old was the whale whose age its eye told"),

@@ -76,6 +76,32 @@ def test_a_page_that_names_nothing_of_what_is_asked_is_about_something_else(
     assert relevance(asked, sentence) == pytest.approx([factor * each for each in without])
 
 
+@pytest.mark.parametrize(
+    ("asked", "factors"),
+    [
+        # The passages on Gukesh stand on a page that names Capablanca, but far from him.
+        ("who beat him (Capablanca)", [1.0, 1.0, 1.0, 1.0, 0.2, 0.2]),
+        ("who beat him (José Capablanca world chess champion)", [1.0, 1.0, 1.0, 1.0, 0.2, 0.2]),
+        # Without a pronoun, and in other words than the page's, all passages count.
+        ("Who came after Capablanca?", [1.0] * 6),
+        ("who beat him (world chess champion)", [1.0] * 6),
+    ],
+)
+def test_a_passage_far_from_the_name_that_he_stands_for_is_about_another(asked: str, factors: list[float]) -> None:
+    sentences = (
+        "Capablanca held the title for six years.",
+        "He lost it in a match in Buenos Aires.",
+        "It had taken 34 games.",
+        "There was no second match.",
+        "Gukesh Dommaraju became champion when he beat Ding Liren in Singapore.",
+        "Before him the record was Kasparov’s.",
+    )
+    weights = DEFAULT.relevance.model_copy(update={"nothing_named": 1.0})
+    without = relevance(asked, *sentences, parameters=DEFAULT.model_copy(update={"relevance": weights}))
+    expected = [factor * each for factor, each in zip(factors, without, strict=True)]
+    assert relevance(asked, *sentences) == pytest.approx(expected)
+
+
 def test_a_page_that_names_no_language_is_read_in_its_own() -> None:
     (found,) = relevance(
         "когда советская программа стала чемпионом мира среди шахматных программ",

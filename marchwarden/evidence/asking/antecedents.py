@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from marchwarden.evidence.asking.completeness import PERSON, Omission, names_of, omission_of, telling
+from marchwarden.evidence.asking.completeness import BACKWARD, PERSON, Omission, names_of, omission_of, telling
 from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, NameRun, name_runs
 from marchwarden.evidence.framing import ASKING, PREPOSITION, asked_text
 from marchwarden.text.ranking import terms
@@ -24,6 +24,10 @@ _OF = re.compile(r"\b(?:of|von|vom|de|del|du|des) (?:the |der |dem |la |l['’]|
 _DO_SUPPORT = re.compile(rf"\b{ASKING}.*?\b(?:do|does|did) (?P<subject>.+)$", re.IGNORECASE)
 _INNER_PREPOSITION = re.compile(rf"\s{PREPOSITION}", re.IGNORECASE)
 _IS = re.compile(r"(?P<name>[^\W\d_a-z][\w’'-]+) (?:is|was|are|were|ist|war|sind|est|était|es|fue) ")
+# "Lasker lost the title": who a sentence tells of, though a capital at its beginning tells no name.
+_TELLS_OF = re.compile(
+    r"(?P<name>[^\W\d_a-z][\w’'-]+) (?:is|was|has|had|became|won|lost|wrote|made|led|held|\w+ed)\b"
+)
 _ARTICLE = r"(?:the|der|dem|den|la|le|les|el|los|las)"
 _NUMBER = re.compile(r"\d[\d.,]*")
 # Words of the asker's own affairs, which are nobody else's business.
@@ -201,7 +205,11 @@ def named_in(texts: Iterable[str], clause: str, language: str = "en", *, also_pl
         if re.search(r"\bthere\b", clause, re.IGNORECASE):
             runs = [run for run in runs if run.placed] or runs
         elif PERSON.search(clause) or not also_places:
-            runs = [run for run in runs if not run.placed] or (runs if also_places else [])
+            people = [run for run in runs if not run.placed]
+            begun = _TELLS_OF.match(text) if PERSON.search(clause) and not people else None
+            if begun and terms(begun["name"], language) and not BACKWARD.fullmatch(begun["name"]):
+                return [begun["name"]]
+            runs = people or (runs if also_places and not PERSON.search(clause) else [])
         if runs:
             return list(runs[0].words)[:MOST_LENT_WORDS]
     return []
