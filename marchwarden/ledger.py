@@ -125,6 +125,8 @@ class Excerpt(BaseModel):
     place: str | None = None
     """Place of the excerpt in a file, for a person: `page=3`, `L12`; the id of its section in a paper on the web;
     None on other web pages."""
+    code: str = ""
+    """Lines of its text that are code; empty where there are none."""
 
     @property
     def key_text(self) -> str:

@@ -198,6 +198,8 @@ class Passage:
     """Name of the column and value of each cell of a table row; empty for other passages."""
     row: int = 0
     """Number of the table row on its page, from 1, which the passage is all or a part of; 0 for other passages."""
+    code: int | None = None
+    """Offset in `text` from which on it is code, behind the line that leads in to it; None for text."""
 
     @property
     def said(self) -> str:

@@ -332,6 +332,7 @@ class Relevance:
             key=(key.start - window.start, key.end - window.start) if len(window.passages) > 1 else None,
             sentences=len(window.passages),
             relevance=round(self.of(window, aspect), 4),
+            code="\n".join(each.text[each.code :] for each in window.passages if each.code is not None),
         )
 
     def likely(self, aspect: Aspect) -> list[Window]:

@@ -69,7 +69,8 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
                 )
                 text = block.text[start:end]
                 row = rows if cells else 0
-                passages.append(Passage(number, length + start, length + end, text, above, place, cells, row))
+                code = max(0, block.lead_in - start) if block.kind == "code" else None
+                passages.append(Passage(number, length + start, length + end, text, above, place, cells, row, code))
         pieces.append(block.text)
         length += len(block.text)
         previous = block

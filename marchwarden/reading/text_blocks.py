@@ -43,6 +43,8 @@ class Block:
     places: tuple[tuple[int, str], ...] = ()
     """Offsets in `text`, each with the place of what follows: `page=3` in a file, the id of a section in a paper;
     empty on other web pages."""
+    lead_in: int = 0
+    """Characters of the line that leads in to code, with its line break; 0 for other blocks."""
 
 
 def first_blocks(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -355,13 +355,16 @@ def _marked(text: str, excerpts: list[Excerpt], numbers: dict[tuple[str, int], i
         (each.place or "").startswith("page=") or urlsplit(each.locator).path.lower().endswith(".pdf")
         for each in excerpts
     )
-    blocks = [part for block in re.split(r"\n\s*\n", text.strip()) for part in _without_lead_in(block.splitlines())]
+    known = {line.strip() for each in excerpts for line in each.code.splitlines()}
+    blocks = [
+        part for block in re.split(r"\n\s*\n", text.strip()) for part in _without_lead_in(block.splitlines(), known)
+    ]
     parts: list[_Part] = []
     for lines in blocks:
         if is_of_pdf and " | " not in "".join(lines):
             lines = [" ".join(lines)]  # the lines of one paragraph
         is_alone = len(blocks) == len(lines) == 1
-        if not is_alone and any(_CODE.search(line) for line in lines):
+        if any(line.strip() in known or (not is_alone and _CODE.search(line)) for line in lines):
             code = "\n".join(line.rstrip() for line in lines)
             parts.append(_Part(MARKER.sub(lambda found: found[0].replace("[", "[ "), code)))
             continue
@@ -407,8 +410,14 @@ class _Part:
     """True where the sentence of another paragraph may follow on its line."""
 
 
-def _without_lead_in(lines: list[str]) -> list[list[str]]:
-    """Return a block of code with the sentences that lead in to it apart; any other block as it is."""
+def _without_lead_in(lines: list[str], known: set[str]) -> list[list[str]]:
+    """Return a block of code with the sentences that lead in to it apart; any other block as it is.
+
+    `known` are lines that a reader of the page found to be code.
+    """
+    first = next((place for place, line in enumerate(lines) if line.strip() in known), None)
+    if first is not None:
+        return [*([line] for line in lines[:first]), lines[first:]]
     lead_in = 0
     if any(map(_CODE.search, lines)):
         while lead_in < len(lines) - 1 and _SENTENCE_END.search(lines[lead_in]) and not _CODE.search(lines[lead_in]):

@@ -69,6 +69,23 @@ def test_sentences_that_lead_in_to_code_have_their_markers() -> None:
     ]
 
 
+def test_lines_that_a_reader_found_to_be_code_can_be_copied() -> None:
+    """Though nothing in them looks like code."""
+    text = "To compute it, run this:\nog = 1.062  # the gravity\nprint(og)\n\nIt takes a second."
+    ledger = a_ledger(text)
+    ledger.excerpts[0] = ledger.excerpts[0].model_copy(update={"code": "og = 1.062  # the gravity\nprint(og)"})
+    answer, _ = render_answer(ledger, [Claim(text=text, excerpts=[1])])
+    assert answer.split("\n") == [
+        "To compute it, run this [1]:",
+        "  og = 1.062  # the gravity",
+        "  print(og) [1]",
+        "  It takes a second [1].",
+    ]
+    ledger.excerpts[0] = ledger.excerpts[0].model_copy(update={"text": "print(og)", "code": "print(og)"})
+    answer, _ = render_answer(ledger, [Claim(text="print(og)", excerpts=[1])])
+    assert answer == "print(og) [1]"
+
+
 def test_wrapped_lines_are_one_sentence() -> None:
     text = "Brewing tea\nThe standard lays down how to prepare a liquor of\ntea for tasting. It is brewed for six minutes in a pot of\nwhite porcelain."
     answer, _ = render_answer(a_ledger(text), [Claim(text=text, excerpts=[1])])

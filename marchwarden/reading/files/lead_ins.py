@@ -24,7 +24,12 @@ def with_lead_ins(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         if above is not None and block.kind == "code" and _can_lead(above, to_code=True):
             if len(above.text) + 1 + len(block.text) <= EXCERPT_LIMIT:
-                yield replace(block, text=f"{above.text}\n{block.text}", places=above.places or block.places)
+                yield replace(
+                    block,
+                    text=f"{above.text}\n{block.text}",
+                    places=above.places or block.places,
+                    lead_in=len(above.text) + 1,
+                )
             else:
                 yield above
                 yield replace(block, header=block.header or above.text.rpartition(". ")[2])

@@ -238,7 +238,7 @@ def shape(kind: str, *paragraphs: str, hidden: int = 0) -> str:
     )
 
 
-def pptx(*slides: str, notes: str = "") -> bytes:
+def pptx(*slides: str, notes: str = "", core: str = "") -> bytes:
     relations = "".join(f'<Relationship Id="r{at}" Target="slides/s{at}.xml"/>' for at in range(len(slides)))
     order = "".join(f'<p:sldId r:id="r{at}"/>' for at in range(len(slides)))
     members = {f"ppt/slides/s{at}.xml": slide for at, slide in enumerate(slides)}
@@ -249,6 +249,8 @@ def pptx(*slides: str, notes: str = "") -> bytes:
             '<R><Relationship Id="n" Type="x/notesSlide" Target="../notes.xml"/></R>'
         )
         members["ppt/notes.xml"] = f"<p:notes {P}>{notes}</p:notes>"
+    if core:
+        members["docProps/core.xml"] = core
     return packed(members)
 
 
@@ -270,6 +272,17 @@ def test_a_slide_is_its_title_its_texts_and_its_notes() -> None:
     found = read_page(body, url="https://example.org/talk.pptx", content_type=PPTX)
     assert isinstance(found, Page)
     assert {each.place for each in found.passages} == {None}
+
+
+@pytest.mark.parametrize(
+    ("created", "shown"),
+    [("2013-01-27T09:14:16Z", None), ("2013-12-23T23:15:00Z", None), ("2014-01-27T09:14:16Z", date(2014, 1, 27))],
+)
+def test_the_day_of_a_librarys_template_is_not_that_of_a_presentation(created: str, shown: date | None) -> None:
+    """That python-pptx and python-docx write into every file that they make."""
+    core = f'<p xmlns:t="http://purl.org/dc/terms/"><t:created>{created}</t:created></p>'
+    slide = f"<p:sld {P}>{shape('body', 'Peas stand it.')}</p:sld>"
+    assert read(pptx(slide, core=core), "talk.pptx").published == shown
 
 
 @pytest.mark.parametrize(("text", "shown"), [("4", "^4"), ("-4", "^-4"), ("−4", "^−4"), ("th", "th"), ("", "")])
@@ -493,6 +506,31 @@ hidden
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "passage", "code"),
+    [
+        ("a.org", "Run:\n#+BEGIN_SRC sh\nfrost\n#+END_SRC\n", "Run:\nfrost", "frost"),
+        ("a.org", "It is cold.\n\n* Results\n: 6.3 °C at dawn\n", "6.3 °C at dawn", "6.3 °C at dawn"),
+        ("a.rst", "Run::\n\n   frost --now\n", "Run:\nfrost --now", "frost --now"),
+        ("a.md", "Run:\n\n```sh\nfrost --now\n```\n", "Run:\nfrost --now", "frost --now"),
+        ("a.tex", "Run:\n\\begin{verbatim}\nfrost --now\n\\end{verbatim}", "Run:\nfrost --now", "frost --now"),
+        (
+            "a.py",
+            'def frost() -> int:\n    """Tell the frost."""\n',
+            None,
+            'def frost() -> int:\n    """Tell the frost."""',
+        ),
+        ("a.md", "Peas stand it.\n", "Peas stand it.", None),
+    ],
+)
+def test_a_passage_knows_from_where_on_it_is_code(
+    name: str, body: str, passage: str | None, code: str | None
+) -> None:
+    found = read(body, name).passages[-1]
+    assert found.text == (passage or code)
+    assert (None if found.code is None else found.text[found.code :]) == code
+
+
 def test_latex_is_read_without_its_commands() -> None:
     body = r"""\documentclass{article}
 \title{On \emph{Frost}}\author{Ada \and Bob}\date{2026-03-01}
@@ -500,7 +538,7 @@ def test_latex_is_read_without_its_commands() -> None:
 \begin{abstract}It falls in May.% or not
 \end{abstract}
 \section{Peas \& leeks}\label{sec:p}
-Caf\'e peas~\cite{a,b} stand $\alpha$ frosts. It was \today.
+Caf\'e pe\-as~\cite{a,b} stand $\alpha$ frosts. It was \today.
 \begin{itemize}\item Leeks \item[Kale] too\end{itemize}
 \begin{tabular}{l|r}Bed & Size \\ \hline North & 12\% \\\end{tabular}
 \begin{verbatim}
@@ -510,7 +548,7 @@ frost % now
 \end{document}
 """
     page = read(body, "frost.tex")
-    assert (page.title, page.author, page.published) == ("On Frost", "Ada , Bob", date(2026, 3, 1))
+    assert (page.title, page.author, page.published) == ("On Frost", "Ada, Bob", date(2026, 3, 1))
     heading = "Peas & leeks"
     assert [(each.text, each.heading) for each in page.passages] == [
         ("It falls in May.", "On Frost"),
@@ -535,6 +573,9 @@ title: Frost
         Peas stand it.
 
 Back `[[here]]`.{ .small } %%secret%% ![[photo.png]] ^block-1
+
+#garden/frost
+#Frost #spring
 
 === "Linux"
 

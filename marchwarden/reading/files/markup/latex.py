@@ -61,6 +61,10 @@ _NAMING = re.compile(
 )
 
 
+# Places where a word may be broken, as \- tells them; \\- is a line break and a hyphen.
+_HYPHENATION = re.compile(r"(?<!\\)((?:\\\\)*)\\-")
+
+
 def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read a document; macros that it defines itself are not carried out."""
     text = visible(decode(body, content_type))[:_MAX_CHARS]
@@ -86,7 +90,9 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
     blocks = tuple(first_blocks(_blocks(seen, listings)))
     if not blocks:
         return Failure(FailureKind.NO_TEXT, "the document holds no text")
-    title, author = (" ".join(_plain(facts[name].replace(r"\and", ", ")).split()) for name in ("title", "author"))
+    title, author = (
+        " ".join(_plain(re.sub(r"\s*\\and\b", ", ", facts[name])).split()) for name in ("title", "author")
+    )
     return FileContent(
         ((Block("heading", title), *blocks) if title else blocks),
         title=title or None,
@@ -179,7 +185,7 @@ def _plain(text: str) -> str:
     if len(text) > _MAX_PARAGRAPH_CHARS:
         cut = text.rfind(" ", 1, _MAX_PARAGRAPH_CHARS) + 1 or _MAX_PARAGRAPH_CHARS
         return f"{_plain(text[:cut])} {_plain(text[cut:])}".strip()
-    text = _NAMING.sub("", text)
+    text = _NAMING.sub("", _HYPHENATION.sub(r"\1", text))
     if not any(mark in text for mark in "\\${}~`'-"):
         return " ".join(text.split())
     depths = accumulate((letter == "{") - (letter == "}") for letter in text)

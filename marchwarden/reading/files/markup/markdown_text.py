@@ -52,8 +52,9 @@ _CALLOUT = re.compile(r"((?:[ \t]*>)+[ \t]*)\[!\w+\][+-]?[ \t]*(.*)")
 _COLON_FENCE = re.compile(r"[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[(.*)\]|(.*))")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}[ \t]*(.*)")
 _DROPPED_LINE = re.compile(
-    # Contents, snippets, abbreviations.
+    # Contents, snippets, abbreviations, and tags of Obsidian (`#Heading` may be meant as a heading).
     r"[ \t]*(?:\[TOC\]|\[\[_TOC_\]\]|-+8<-+[ \t]+\S.*|<!-- *-+8<-+.*|\*\[[^\]]+\]:.*"
+    r"|#[a-z][\w/-]*|#[^\W\d][\w/-]*(?:[ \t]+#[^\W\d][\w/-]*)+"
     r"|\{:?[ \t]*(?:[#.][\w:-]+|[\w-]+=\S+)[^{}]*\}|\{%.*%\}|\{\{[<%].*[>%]\}\})[ \t]*"
 )
 _SNIPPETS = re.compile(r"[ \t]*-+8<-+[ \t]*")

@@ -11,6 +11,8 @@ from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.text_blocks import Block
 from marchwarden.text.invisible import visible_line
 
+# Days on which the templates of python-pptx and python-docx were made: each file that these write bears them.
+_TEMPLATE_DAYS = frozenset({date(2013, 1, 27), date(2013, 12, 23)})
 _TERMS = "{http://purl.org/dc/terms/}"
 
 
@@ -35,4 +37,5 @@ def core_properties(archive: Archive) -> CoreProperties:
         visible_line(core.findtext(name) or "")
         for name in (f"{DC}title", f"{DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
     )
-    return CoreProperties(title or None, author or None, as_date(created), as_date(modified))
+    days = (None if day in _TEMPLATE_DAYS else day for day in (as_date(created), as_date(modified)))
+    return CoreProperties(title or None, author or None, *days)
