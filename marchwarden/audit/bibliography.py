@@ -13,10 +13,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal, TypeAlias
 
 from marchwarden.contract import Citation
+from marchwarden.http.addresses import host_of, organisation_of
 from marchwarden.observations import DATABASE, is_file, without_place
 from marchwarden.text.works import arxiv_paper_of, parts_of_name
 
@@ -95,12 +96,13 @@ def bibliography(citations: Sequence[Citation], form: BibliographyFormat, access
             continue
         # A name for the entry, such as `ahuja2022testing`, that no other entry has.
         parts = parts_of_name(citation.authors[0]) if citation.authors else None
-        first = parts[0] if parts else (citation.authors or [citation.venue or citation.source])[0]
+        first = parts[0] if parts else (citation.authors or [citation.venue or _place_of(locator)])[0]
         year = citation.year or (citation.published.year if citation.published else "")
         words = (_ascii(word) for word in (citation.title or "").split())
         # Articles and prepositions tell no title from another. A guess.
         word = next((word for word in words if len(word) > 3), "")
-        plain = f"{_ascii(first) or 'source'}{year}{word}"
+        begin = _ascii(first) or citation.source
+        plain = f"{begin}{year}{word if word != begin else ''}"
         key = next(name for name in (plain, *(f"{plain}{number}" for number in range(2, 10_000))) if name not in keys)
         keys.add(key)
         found[work] = _Entry(key, _kind_of(citation), citation, paper.id if paper else None, accessed)
@@ -110,6 +112,15 @@ def bibliography(citations: Sequence[Citation], form: BibliographyFormat, access
 def format_of(path: Path) -> BibliographyFormat | None:
     """Return the format that a file's name asks for; None where its ending is none of ENDINGS."""
     return next((form for ending, form in ENDINGS.items() if path.name.lower().endswith(ending)), None)
+
+
+def _place_of(locator: str) -> str:
+    """Return the name of what a locator leads to: of a page its site (`wasatchvalley`), of a file its own name."""
+    if locator.startswith(DATABASE):
+        return re.split("[/?]", locator.removeprefix(DATABASE))[0]
+    if is_file(locator):
+        return PurePath(locator).stem
+    return organisation_of(host_of(locator).removeprefix("www.")).partition(".")[0]
 
 
 def _kind_of(citation: Citation) -> EntryKind:

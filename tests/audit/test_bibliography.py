@@ -63,6 +63,23 @@ def test_each_work_is_listed_once_in_bibtex() -> None:
     assert "note = {File /home/ann/my notes/garden.md}" in written
 
 
+@pytest.mark.parametrize(
+    ("locator", "title", "key"),
+    [
+        ("https://extension.wasatchvalley-state.edu/a", "What to grow in Utah", "wasatchvalleystate2024what"),
+        ("https://www.gov.uk/vat", "VAT rates", "gov2024rates"),
+        ("https://notes.example/a", None, "notes2024"),
+        ("/home/ann/bees.md#L3", "Bees", "bees2024"),
+        ("/home/ann/蜂.md", "蜂", "web2024"),
+        ("db:sales/orders?sha256=ab", "orders", "sales2024orders"),
+    ],
+)
+def test_a_key_without_an_author_begins_with_the_site_or_the_file(locator: str, title: str | None, key: str) -> None:
+    page = cited(locator, title=title, published=date(2024, 3, 12))
+    assert f"@misc{{{key}," in bibliography([page], "bibtex")
+    assert json.loads(bibliography([page], "csl"))[0]["id"] == key
+
+
 def test_keys_are_different_where_names_are_the_same() -> None:
     other = ARTICLE.model_copy(update={"doi": "10.1000/b"})
     written = bibliography([ARTICLE, other], "bibtex")
