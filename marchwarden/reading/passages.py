@@ -69,7 +69,8 @@ def lay_out(blocks: Iterable[Block], language: str | None = None) -> tuple[str, 
                 )
                 text = block.text[start:end]
                 row = rows if cells else 0
-                code = max(0, block.lead_in - start) if block.kind == "code" else None
+                is_code = block.kind == "code" and end > block.lead_in
+                code = max(0, block.lead_in - start) if is_code else None
                 passages.append(Passage(number, length + start, length + end, text, above, place, cells, row, code))
         pieces.append(block.text)
         length += len(block.text)
@@ -109,7 +110,10 @@ def _spans(block: Block, language: str) -> Iterator[Span]:
     if whole:
         parts = [(0, len(text))]
     elif block.kind == "code":
-        parts = _code_spans(text)
+        led_in = list(sentences(text[: block.lead_in], language))
+        # The last sentence leads in to the code.
+        begin = led_in[-1][0] if led_in else 0
+        parts = [*led_in[:-1], *((begin + start, begin + end) for start, end in _code_spans(text[begin:]))]
     elif block.cells:
         parts = _cell_spans(block, language)
     else:

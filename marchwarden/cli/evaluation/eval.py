@@ -418,7 +418,7 @@ def _label_command(file: Path | None, web: Path | None, source: str | None) -> s
 
 
 def _refuse_unlabelled(questions: Sequence[Question], label: str) -> None:
-    """Raise EvaluationError where no question has a label; say it of those that have none.
+    """Raise EvaluationError where no question has a label, or one is a draft; say it of those that have no label.
 
     `label` is the command line that labels them.
     """
@@ -426,10 +426,12 @@ def _refuse_unlabelled(questions: Sequence[Question], label: str) -> None:
     from marchwarden.cli.views.safe_text import count
     from marchwarden.errors import EvaluationError
 
+    hint = f"`{label}` labels them in the browser; `marchwarden eval --check` says what is missing."
+    if drafts := [each.id for each in questions if each.is_draft]:
+        raise EvaluationError(f"questions are still to be worded: {', '.join(drafts[:5])}", hint=hint)
     without = [each.id for each in questions if not each.is_labelled]
     if not without:
         return
-    hint = f"`{label}` labels them in the browser; `marchwarden eval --check` says what is missing."
     if len(without) == len(questions):
         raise EvaluationError(
             f"no question has a label ({count(len(questions), 'question')}), so no answer can be scored",

@@ -1,8 +1,9 @@
-"""`marchwarden eval init`: questions and answers of one's own as labelled questions."""
+"""`marchwarden eval init`: questions and answers of one's own, or drafts over a corpus, as labelled questions."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,9 @@ EPILOGUE = """Examples:
 
 marchwarden eval init answers.csv --out mine.jsonl
     columns: question, answer, and where you like id, context, depth, url and quote
+marchwarden eval init corpus:notes --out mine.jsonl --limit 30
+marchwarden eval label mine.jsonl --source corpus:notes
+    facts of your own files, each with its quote; word the questions in the browser
 marchwarden ask --file answers.csv --output asked.jsonl
 marchwarden eval freeze 3f2a 77c0 --out frozen
 marchwarden eval --questions mine.jsonl --web frozen/web
@@ -27,30 +31,76 @@ marchwarden eval --questions mine.jsonl --web frozen/web
 
 
 def command(
-    file: Annotated[
-        Path,
+    given: Annotated[
+        str,
         typer.Argument(
-            metavar="FILE",
-            help="Questions and answers, .csv or .jsonl; separate accepted spellings of an answer with |.",
+            metavar="FILE|corpus:NAME",
+            help="Questions and answers, .csv or .jsonl; separate accepted spellings of an answer with |. "
+            "Or a corpus of your own files.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.jsonl", help="The labelled questions to write.")],
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="Number of drafts over a corpus, at most.")
+    ] = 20,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
 ) -> None:
-    """Make labelled questions from a table of questions and answers.
+    """Make labelled questions from a table of questions and answers, or drafts over a corpus.
 
     An answer becomes a nugget: a fact that a right answer states. `url` and `quote` become its evidence. A question
     without an answer gets no label. evals/README.md describes what else can be labelled.
+
+    Of a corpus, each draft is a sentence of another file with its answer left out. Word the question yourself:
+    `eval` asks no draft.
     """
     # Imported here: `--help` must import none of the heavy modules.
-    from pydantic import ValidationError
-
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
-    from marchwarden.errors import InvalidRequest, StorageError
+    from marchwarden.errors import StorageError
     from marchwarden.files import write_output
 
     check_output(out, "--out", (".jsonl",), force=force)
+    if is_corpus := (given == "corpus" or given.startswith("corpus:")):
+        questions = {each.id: each for each in _drafts(given, limit)}
+    else:
+        questions = _questions(Path(given))
+    if not questions:
+        raise typer.BadParameter(f"{given} holds no {'fact to ask for' if is_corpus else 'question'}")
+    lines = (f"{each.model_dump_json(exclude_defaults=True)}\n" for each in questions.values())
+    try:
+        write_output(out, "".join(lines).encode("utf-8"))
+    except OSError as error:
+        raise StorageError(f"{out} can't be written: {error.strerror or error}") from error
+    bare = sum(not each.is_labelled for each in questions.values())
+    without = f", {bare} of them without a label" if bare else ""
+    console.line(f"{count(len(questions), 'draft' if is_corpus else 'question')} in {out}{without}")
+    if is_corpus:
+        console.done(
+            f"Word the questions in the browser: marchwarden eval label {shlex.quote(str(out))} --source {given}"
+        )
+
+
+def _drafts(source: str, limit: int) -> list[Question]:
+    """Return drafts over the files of a corpus, evenly chosen."""
+    import anyio
+
+    from marchwarden.evaluation.labels.drafts import drafts
+    from marchwarden.evaluation.labels.known_pages import known_pages
+    from marchwarden.evaluation.labels.label_check import read_pages
+    from marchwarden.settings import load_settings
+
+    settings = load_settings(source=source)
+    urls = sorted(known_pages(settings) or ())
+    chosen = [urls[place * len(urls) // min(limit, len(urls))] for place in range(min(limit, len(urls)))]
+    return drafts(anyio.run(read_pages, chosen, settings).values(), limit)
+
+
+def _questions(file: Path) -> dict[str, Question]:
+    """Return the labelled questions of a table, by id. Raises BadParameter for a line that is none."""
+    from pydantic import ValidationError
+
+    from marchwarden.errors import InvalidRequest
+
     questions: dict[str, Question] = {}
     for line, fields in rows_of(file):
         try:
@@ -60,16 +110,7 @@ def command(
         if question.id in questions:
             raise typer.BadParameter(f"{file}, line {line}: the id {question.id} is there twice")
         questions[question.id] = question
-    if not questions:
-        raise typer.BadParameter(f"{file} holds no question")
-    lines = (f"{each.model_dump_json(exclude_defaults=True)}\n" for each in questions.values())
-    try:
-        write_output(out, "".join(lines).encode("utf-8"))
-    except OSError as error:
-        raise StorageError(f"{out} can't be written: {error.strerror or error}") from error
-    bare = sum(not each.is_labelled for each in questions.values())
-    without = f", {bare} of them without a label" if bare else ""
-    console.line(f"{count(len(questions), 'question')} in {out}{without}")
+    return questions
 
 
 def _question(fields: Mapping[str, Any], number: int) -> Question:

@@ -87,6 +87,8 @@ async def read_pages(urls: Iterable[str], settings: Settings) -> dict[str, Page]
 
 def _left_open(question: Question) -> Iterator[str]:
     """Yield a sentence for each thing that is still to be labelled."""
+    if question.is_draft:
+        yield "its question is a draft: word it as somebody asks who has not read the page"
     if not question.is_labelled and "unanswerable" not in question.tags:
         yield "it has no label: nuggets, gaps, contradictions, discoveries or forbidden strings"
     if not question.kinds:

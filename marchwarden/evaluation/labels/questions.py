@@ -32,6 +32,8 @@ Kind = Literal[
 ]
 # Kinds of questions. Other tags (`injection`, `multilingual` …) are allowed beside them.
 KINDS: tuple[Kind, ...] = get_args(Kind)
+# Begins a question that a person still has to word (labels/drafts.py).
+DRAFT = "TODO: "
 
 
 class _Label(BaseModel):
@@ -108,6 +110,11 @@ class Question(_Label):
                 "constraints": self.constraints or None,
             }
         )
+
+    @property
+    def is_draft(self) -> bool:
+        """True where the question itself is still to be worded."""
+        return self.question.startswith(DRAFT.strip())
 
     @property
     def kinds(self) -> list[Kind]:

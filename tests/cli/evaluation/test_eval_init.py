@@ -73,3 +73,38 @@ def test_what_is_no_question_is_named_with_its_line(run: Run, text: str, said: s
     ran = run("eval", "init", "qa.jsonl", "--out", "mine.jsonl")
     assert (ran.code, Path("mine.jsonl").exists()) == (2, False)
     assert said in ran.said
+
+
+def test_a_corpus_becomes_drafts_that_a_person_words(run: Run) -> None:
+    folder = Path("notes")
+    folder.mkdir()
+    (folder / "ferry.md").write_text(
+        "# Ferry\n\nThe ferry Aurora carries 240 passengers. It is new.\n\n```\nrun at 8\n```\n"
+    )
+    (folder / "fares.csv").write_text("Ticket,Price\nSingle,3.40 euros\nMonth pass,58 euros\n")
+    (folder / "rules.txt").write_text("Ask the man at the pier, and be kind to all the gulls there.\n")
+    assert run("index", "notes", "--name", "notes").code == 0
+    ran = run("eval", "init", "corpus:notes", "--out", "mine.jsonl", "--limit", "2")
+    assert (ran.code, ran.out) == (0, "2 drafts in mine.jsonl\n")
+    assert "marchwarden eval label mine.jsonl --source corpus:notes" in ran.said
+    drafts = load_questions(Path("mine.jsonl"))
+    assert [(each.question, each.nuggets[0].answers) for each in drafts] == [
+        ("TODO: Ticket: Single | Price: …", ["3.40 euros"]),
+        ("TODO: The ferry Aurora carries … passengers.", ["240"]),
+    ]
+    given = ("--questions", "mine.jsonl", "--source", "corpus:notes")
+    checked = run("eval", "--check", *given)
+    assert (checked.code, "Every existing label is correct." in checked.out) == (0, True)
+    assert "q1: its question is a draft" in " ".join(checked.out.split())
+    refused = run("eval", *given)
+    assert (refused.code, "questions are still to be worded: q1, q2" in refused.said) == (1, True)
+    Path("mine.jsonl").write_text(Path("mine.jsonl").read_text().replace("TODO: ", "What is missing: "))
+    assert "is a draft" not in run("eval", "--check", *given).out
+
+
+def test_a_corpus_that_is_not_there_or_holds_no_fact_makes_no_file(run: Run) -> None:
+    Path("notes.txt").write_text("Be kind to all the gulls at the pier.\n")
+    assert run("index", "notes.txt", "--name", "kind").code == 0
+    assert "corpus:kind holds no fact to ask for" in run("eval", "init", "corpus:kind", "--out", "a.jsonl").said
+    assert "there is no corpus gone" in run("eval", "init", "corpus:gone", "--out", "a.jsonl").said
+    assert not Path("a.jsonl").exists()

@@ -506,6 +506,13 @@ hidden
     ]
 
 
+def test_only_the_sentence_right_above_code_is_quoted_with_it() -> None:
+    page = read("The mast is 42 metres high. It is new. Start it:\n\n```\nmast up\n```\n", "a.md")
+    found = [(each.text, each.code) for each in page.passages]
+    assert found == [("The mast is 42 metres high.", None), ("It is new.", None), ("Start it:\nmast up", 10)]
+    assert page.text.splitlines() == ["The mast is 42 metres high. It is new. Start it:", "mast up"]
+
+
 @pytest.mark.parametrize(
     ("name", "body", "passage", "code"),
     [

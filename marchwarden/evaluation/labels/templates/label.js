@@ -39,11 +39,12 @@ async function choose(number) {
   if (changed && !(await save())) return;
   [now, nugget] = [number, 0];
   const { id, question, context, tags, nuggets, ...rest } = all.questions[now];
-  at("question").textContent = `${id}: ${question}`;
+  at("question").textContent = id;
+  at("asked").value = question;
   at("context").textContent = context ? `Known already: ${context}` : "";
   at("tags").value = tags.join(" ");
   at("rest").value = JSON.stringify(rest, null, 1);
-  at("query").value = question;
+  at("query").value = question.replace(/^TODO: /, "");
   changed = false;
   listQuestions();
   showNuggets();
@@ -137,7 +138,8 @@ function quote() {
 }
 
 async function save() {
-  const { id, question, context } = all.questions[now];
+  const { id, context } = all.questions[now];
+  const question = at("asked").value.trim();
   let rest;
   try { rest = JSON.parse(at("rest").value); } catch (error) { say(`All other labels: ${error.message}`, true); return false; }
   const tags = at("tags").value.split(/[\s,]+/).filter(Boolean);
@@ -157,7 +159,7 @@ at("add").onclick = add;
 at("save").onclick = save;
 at("quote").onclick = quote;
 at("find").onsubmit = attempt(search);
-for (const id of ["tags", "rest"]) at(id).oninput = () => { changed = true; };
+for (const id of ["asked", "tags", "rest"]) at(id).oninput = () => { changed = true; };
 const keys = { j: attempt(() => choose(now + 1)), k: attempt(() => choose(now - 1)), f: () => at("query").select(), q: quote, n: add, s: save };
 addEventListener("keydown", (event) => {
   const work = event.altKey && !event.ctrlKey && keys[event.code.replace("Key", "").toLowerCase()];
