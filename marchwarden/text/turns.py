@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from marchwarden.text.ranking import terms
 from marchwarden.text.segmentation.sentences import sentences
 
 _ASKED, _ANSWERED = "Asked before: ", "Answered: "
@@ -71,8 +72,11 @@ def without_turns(context: str | None) -> str:
     return _TURN.sub("", context or "").strip()
 
 
-def first_sentence(answer: str) -> str:
-    """Return the sentence of an answer that says most of what was asked: its first. Empty where nothing was found."""
-    if answer == NOTHING_FOUND:
+def telling_sentence(turn: Turn) -> str:
+    """Return the sentence of an answer that holds most words of its question, the first of several. Empty where
+    nothing was found."""
+    if turn.answer == NOTHING_FOUND:
         return ""
-    return next((answer[start:end].strip() for start, end in sentences(answer)), "")
+    asked = set(terms(turn.question))
+    each = [turn.answer[start:end].strip() for start, end in sentences(turn.answer)]
+    return max(each, key=lambda sentence: len(asked.intersection(terms(sentence))), default="")

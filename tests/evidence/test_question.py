@@ -109,6 +109,7 @@ def test_a_question_that_says_almost_nothing_is_about_what_was_told_last(
     [
         ("And who beat him?", "Who was world chess champion from 1921?", "José Capablanca was world chess champion from 1921.", "who beat him (José Capablanca world chess champion)"),
         ("Where was that match held?", "who beat him (José Capablanca)?", "Alexander Alekhine beat Capablanca in 1927.", "Where was that match held (Alexander Alekhine beat José Capablanca)"),
+        ("When did he open it?", "Who opened the first coffee house in London?", "Coffee houses opened in Constantinople in the 1550s. The first coffee house in London was opened by Pasqua Rosée in 1652.", "When did he open it (Pasqua Rosée)"),
         ("And in Germany?", "What is the VAT rate in France?", "The VAT rate in France is 20 %.", "in Germany (VAT rate)"),
         ("What about decaf?", "How much caffeine is in a cup of coffee?", "A cup of coffee has 95 mg.", "What about decaf (caffeine cup coffee)"),
         ("And Lyfgenia?", "What does Casgevy cost?", "Casgevy costs 2.2 million dollars.", "Lyfgenia (cost)"),

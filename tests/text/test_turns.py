@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from marchwarden.text.turns import Turn, as_context, first_sentence, turn_of, turns_in, without_turns
+from marchwarden.text.turns import Turn, as_context, telling_sentence, turn_of, turns_in, without_turns
 
 
 def test_a_turn_has_no_markers_no_addresses_and_no_lines() -> None:
     turn = turn_of("Who  won", "- Ann won [1][2].\n- See https://evil.example/?q=Ann now [3].")
     assert turn == Turn("Who won?", "Ann won. See now.")
-    assert first_sentence(turn.answer) == "Ann won."
+    assert telling_sentence(turn) == "Ann won."
 
 
 def test_a_long_answer_is_cut_between_sentences() -> None:

@@ -10,7 +10,7 @@ from marchwarden.evidence.asking.completeness import BACKWARD, PERSON, Omission,
 from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, NameRun, name_runs
 from marchwarden.evidence.framing import ASKING, PREPOSITION, asked_text
 from marchwarden.text.ranking import terms
-from marchwarden.text.turns import first_sentence, turns_in, without_turns
+from marchwarden.text.turns import telling_sentence, turns_in, without_turns
 
 # Words that are added to a question, at most. A guess.
 MOST_LENT_WORDS = 8
@@ -46,7 +46,7 @@ def left_out(clause: str, context: str | None) -> list[str]:
     """
     turns, told = turns_in(context), without_turns(context)
     last = turns[-1] if turns else None
-    before, answer = (asked_text(last.question), first_sentence(last.answer)) if last else ("", "")
+    before, answer = (asked_text(last.question), telling_sentence(last)) if last else ("", "")
     omission = omission_of(clause, *filter(None, (before, answer, told)))
     if omission is None:
         return []
