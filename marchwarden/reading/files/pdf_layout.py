@@ -165,6 +165,8 @@ def _running_lines(pages: Sequence[set[_Place]]) -> set[_Place]:
 
 # Lines of prose that a column has, at least; characters of each, at the middle. Guesses: cells of tables are shorter.
 _LEAST_LINES, _LEAST_CHARS = 5, 18
+# The same of a column whose lines go on with a small letter but for so many. Guesses.
+_LEAST_RUNNING_LINES, _SURELY_RUNNING_SHARE = 3, 0.6
 # Points of a page's width, at most, by the format's own limit of 200 inches.
 _MAX_POINTS = 14_400
 # Share of the lines that may cross the gutter between two columns, such as titles and figures. A guess.
@@ -236,7 +238,7 @@ def _gutter(pieces: Sequence[Piece], start: float, end: float, most: int = _MOST
     None where there are none. Either may be several columns itself, `most` together.
     """
     width = end - start
-    if most < 2 or len(pieces) < 2 * _LEAST_LINES or not 0 < width <= end < _MAX_POINTS:
+    if most < 2 or len(pieces) < 2 * _LEAST_RUNNING_LINES or not 0 < width <= end < _MAX_POINTS:
         return None
     # Pieces that begin or end at each point, and so pieces that cross it.
     change = [0] * (int(end) + 2)
@@ -270,7 +272,9 @@ def _is_column(pieces: Sequence[Piece], width: float) -> bool:
     prose = [piece for piece in pieces if len(piece.text) >= _LEAST_CHARS]
     # Formulas make many short pieces, but little text.
     is_prose = 2 * sum(len(piece.text) for piece in prose) > sum(len(piece.text) for piece in pieces)
-    if len(prose) < _LEAST_LINES or not is_prose:
+    # In columns lines go on with a small letter: cells of a short table begin with capitals.
+    is_running = _share_going_on(pieces) >= _SURELY_RUNNING_SHARE
+    if len(prose) < (_LEAST_RUNNING_LINES if is_running else _LEAST_LINES) or not is_prose:
         return False
     extent = max(piece.right for piece in prose) - min(piece.left for piece in prose)
     return median(piece.right - piece.left for piece in prose) >= 0.6 * extent and extent >= 0.2 * width
@@ -278,12 +282,15 @@ def _is_column(pieces: Sequence[Piece], width: float) -> bool:
 
 def _inner_gutter(pieces: Sequence[Piece], most: int) -> float | None:
     """Return the gutter within the pieces of one side, which may be several columns; None where it is one."""
-    # In columns many lines go on with a small letter: those of a table of three columns begin with capitals.
-    going_on = sum(piece.text[:1].islower() for piece in pieces)
-    if not pieces or going_on < _RUNNING_SHARE * len(pieces):
+    if _share_going_on(pieces) < _RUNNING_SHARE:
         return None
     start, end = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
     return _gutter(pieces, max(0.0, start), end, most)
+
+
+def _share_going_on(pieces: Sequence[Piece]) -> float:
+    """Return the share of pieces that begin with a small letter, as lines within a sentence do."""
+    return sum(piece.text[:1].islower() for piece in pieces) / max(1, len(pieces))
 
 
 def _by_column(pieces: Sequence[Piece], gutter: float, number: int) -> list[_Line]:

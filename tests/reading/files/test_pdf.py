@@ -61,6 +61,26 @@ def test_three_columns_that_are_drawn_line_by_line_are_read_one_after_the_other(
     assert " ".join(text for _, text in blocks(drawn)) == " ".join(line for lines in columns for line in lines)
 
 
+def test_short_columns_that_are_drawn_line_by_line_are_read_one_after_the_other() -> None:
+    first = ["The moss of Kerrow was drained", "between 1791 and 1804 by the", "laird, for 230 shillings."]
+    second = ["In 1956 the moss was flooded", "again for a nature reserve, and", "is home to 41 pairs of curlew."]
+    drawn = [piece for pair in zip(column(first), column(second, left=320), strict=True) for piece in pair]
+    assert blocks(drawn) == [("paragraph", " ".join(first)), ("paragraph", " ".join(second))]
+
+
+def test_a_short_table_of_two_columns_of_words_stays_a_table() -> None:
+    cells = [
+        ("Peas of the early kind", "sown in March and April"),
+        ("Beans of the late kind", "sown in May and June"),
+    ] * 2
+    rows = [
+        (left, 700 - 12 * at, 10, text)
+        for at, row in enumerate(cells)
+        for left, text in zip((72, 320), row, strict=True)
+    ]
+    assert {kind for kind, _ in blocks(rows)} == {"row"}
+
+
 def test_a_table_of_three_columns_of_words_stays_a_table() -> None:
     cells = [("Peas of the early kind", "Sown in March and April", "Picked in June and July")] * 7
     rows: list[Shown] = [
