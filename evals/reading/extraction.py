@@ -1,10 +1,15 @@
-"""How well the main text of pages is found, beside trafilatura: F1 of each kind of page, on two public collections.
+"""How well the main text of pages is found, beside trafilatura: F1 of each kind of page, on public collections.
 
     python evals/reading/extraction.py aeb --path data/extract-aeb
     python evals/reading/extraction.py wcxb --path data/extract-wcxb [--half even] [--limit 50] [--jobs 2] [--json]
+    python evals/reading/extraction.py fundus --path fundus/tests/resources/parser/test_data
+    python evals/reading/extraction.py readability --path readability/test/test-pages
 
 aeb is measured as that collection does it: precision and recall of runs of four words, each page weighing the same.
-wcxb is measured by F1 over words, the mean over pages. Pages whose main text nobody has written down are left out.
+The others are measured by F1 over words, the mean over pages. Pages whose main text nobody has written down are left
+out. fundus is the news pages on which that library tests its parsers, one for each publisher: their text is what the
+parser of the publisher finds, and their kind is the language that the page declares. readability is the pages and
+texts of Mozilla's library of that name.
 A page is read as it would be after a fetch; one that is refused (a wall, nothing to quote) counts as an empty text.
 trafilatura leaves comments out, which is the better of its ways on both collections.
 """
@@ -24,11 +29,16 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from lxml import html
 
 from marchwarden.observations import Failure
 from marchwarden.reading.page import read_page
+
+UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Letters of scripts without blanks between words, or with words of many endings: each counts as a word."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,8 @@ class LabelledPage:
     file: Path
 
     def body(self) -> bytes:
-        return gzip.decompress(self.file.read_bytes())
+        data = self.file.read_bytes()
+        return gzip.decompress(data) if self.file.suffix == ".gz" else data
 
     @property
     def half(self) -> str:
@@ -62,6 +73,33 @@ def wcxb_pages(folder: Path) -> Iterator[LabelledPage]:
         if truth:
             page = folder / "dev" / "html" / f"{file.stem}.html.gz"
             yield LabelledPage(file.stem, kinds[file.stem]["page_type"], label["url"], truth, page)
+
+
+def fundus_pages(folder: Path) -> Iterator[LabelledPage]:
+    """One page of a publisher for each time that its pages changed, with the expected text that fits it best."""
+    for known in sorted(folder.glob("*/meta.info")):
+        for name, about in sorted(json.loads(known.read_text("utf-8")).items()):
+            file = known.parent / name
+            expected = json.loads((known.parent / f"{name.rsplit('_', 3)[0]}.json").read_text("utf-8"))
+            bodies = [each["body"] for each in expected.values() if each.get("body")]
+            if not bodies or not file.exists():
+                continue
+            page = gzip.decompress(file.read_bytes()).decode("utf-8", "replace")
+            declared = re.search(r"<html[^>]*?\blang\s*=\s*[\"']?([A-Za-z]+)", page)
+            shown = _runs(html.fromstring(page.encode()).text_content(), 1)
+            truth = max(map(_fundus_text, bodies), key=lambda text: (_runs(text, 1) & shown).total())
+            yield LabelledPage(name, declared[1].lower() if declared else "undeclared", about["url"], truth, file)
+
+
+def _fundus_text(body: dict[str, list[Any]]) -> str:
+    parts = [part for section in body["sections"] for part in (*section["headline"], *section["paragraphs"])]
+    return "\n".join([*body["summary"], *parts])
+
+
+def readability_pages(folder: Path) -> Iterator[LabelledPage]:
+    for page in sorted(folder.iterdir()):
+        truth = html.fromstring((page / "expected.html").read_bytes().decode("utf-8", "replace")).text_content()
+        yield LabelledPage(page.name, "article", "http://fakehost/test/page.html", truth, page / "source.html")
 
 
 # What two readers make of a page
@@ -112,7 +150,7 @@ def overlap(text: str, truth: str, *, run: int) -> Overlap:
 
 
 def _runs(text: str, length: int) -> Counter[tuple[str, ...]]:
-    words = re.findall(r"\w+", text)
+    words = re.findall(rf"[{UNSPACED}]|[^\W{UNSPACED}]+", text)
     return Counter(
         tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)) if words[at : at + length]
     )
@@ -140,6 +178,8 @@ class Collection:
 COLLECTIONS = {
     "aeb": Collection(aeb_pages, 4, f1_of_means),
     "wcxb": Collection(wcxb_pages, 1, mean_f1),
+    "fundus": Collection(fundus_pages, 1, mean_f1),
+    "readability": Collection(readability_pages, 1, mean_f1),
 }
 
 
