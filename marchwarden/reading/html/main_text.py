@@ -44,6 +44,10 @@ _NOTHING_CHARS = 50
 _MIN_PROSE_CHARS = 100
 # Share of a text in such paragraphs from which on it is prose.
 _PROSE_SHARE = 0.7
+# The same for trafilatura's choice where it is short, and the prose that it may lack, as a share of its length.
+# Chosen on trafilatura's own test pages, too.
+_PURE_PROSE_SHARE = 0.8
+_MAX_LOST_SHARE = 0.15
 # Bounds of the length of trafilatura's choice, as shares of the main region's length.
 _MIN_CHOSEN_SHARE = 0.5
 _MAX_CHOSEN_SHARE = 1.1
@@ -90,16 +94,18 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
     known_by_name = (element for element in boilerplate if element.tag not in BOILERPLATE_TAGS)
     named = sum(text_length(text) for element in known_by_name for text in element.itertext())
     is_short = _count_quotable(own) < _MIN_TEXT_CHARS
+    is_marked = region.tag != "body"
     if kind == "product":
         needs_choice = is_short or named > _count_characters(own)
     else:
         needs_choice = kind == "article" or is_short or _is_prose(own)
+    # Around the text of other pages may be much boilerplate that nothing marks.
+    may_be_around = kind is None and not is_marked and not needs_choice and _is_prose(own, _MIN_SCATTERED_SHARE)
     blocks = own
-    is_marked = region.tag != "body"
     # Comparing its choice with other extractors takes a third of trafilatura's time. It is left out where the choice
     # is good enough without, and no more than our own: that changes 3 of 400 pages (evals/reading/extraction.py).
-    modes = (False,) if is_short else (True, False)
-    for fast in modes if needs_choice and not is_huge else ():
+    modes = (False,) if is_short else (True,) if may_be_around else (True, False)
+    for fast in modes if (needs_choice or may_be_around) and not is_huge else ():
         chosen = _trafilatura_blocks(tree, region, back, fast=fast)
         if fast and _count_characters(chosen) > _count_characters(own):
             continue
@@ -129,11 +135,11 @@ def _own_blocks(region: HtmlElement, kind: PageKind | None, back: dict[str, str]
     return without_repeats(read_blocks(region, left_out=boilerplate, translate=back))
 
 
-def _is_prose(blocks: list[Block]) -> bool:
+def _is_prose(blocks: list[Block], share: float = _PROSE_SHARE) -> bool:
     texts = (block.text for block in blocks if block.kind in ("paragraph", "line"))
     lengths = map(latin_length, texts)
     long = sum(length for length in lengths if length >= _MIN_PROSE_CHARS)
-    return long > _PROSE_SHARE * _count_characters(blocks)
+    return long > share * _count_characters(blocks)
 
 
 def _is_better(
@@ -154,17 +160,25 @@ def _is_better(
         return kind == "article" and is_within and named > _MIN_NAMED_SHARE * there
     if kind == "product":
         return False
-    if taken >= _MIN_CHOSEN_SHARE * there:
-        if kind == "article":
+    if kind == "article" and taken >= _MIN_CHOSEN_SHARE * there:
+        return True
+    held, prose = _count_held_prose(chosen, own)
+    if (kind == "article" or not is_region_marked) and taken >= max(_MIN_SCATTERED_SHARE * there, _MIN_TEXT_CHARS):
+        # It is prose, and all that there is but for a remainder: then what is around it is boilerplate.
+        if prose - held <= _MAX_LOST_SHARE * taken and _is_prose(chosen, _PURE_PROSE_SHARE):
             return True
-        # Most of the prose of `own` is to be there, by the characters of its paragraphs and long items.
-        text = "\n".join(" ".join(block.text.split()) for block in chosen)
-        prose = [block.text for block in own if block.kind in _PROSE and latin_length(block.text) >= _MIN_PROSE_CHARS]
-        held = sum(len(each) for each in prose if " ".join(each.split())[:_BEGINNING_CHARS] in text)
-        return held >= _PROSE_SHARE * sum(map(len, prose))
-    # Where the markup names no main region, much of the page is around the article.
-    is_scattered = kind == "article" and not is_region_marked and not _is_prose(own)
-    return is_scattered and taken >= _MIN_SCATTERED_SHARE * there and _is_prose(chosen)
+        # Where the markup names no main region, much of the page is around the article.
+        if kind == "article" and not is_region_marked and not _is_prose(own) and _is_prose(chosen):
+            return True
+    return _is_prose(own) and taken >= _MIN_CHOSEN_SHARE * there and held >= _PROSE_SHARE * prose
+
+
+def _count_held_prose(chosen: list[Block], own: list[Block]) -> tuple[int, int]:
+    """Return the characters of paragraphs and long items of `own` that are in `chosen`, and those of all of them."""
+    text = "\n".join(" ".join(block.text.split()) for block in chosen)
+    prose = [block.text for block in own if block.kind in _PROSE and latin_length(block.text) >= _MIN_PROSE_CHARS]
+    held = [each for each in prose if " ".join(each.split())[:_BEGINNING_CHARS] in text]
+    return sum(map(latin_length, held)), sum(map(latin_length, prose))
 
 
 _PROSE = frozenset({"paragraph", "line", "item"})

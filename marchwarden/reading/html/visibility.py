@@ -51,6 +51,7 @@ def drop_hidden(tree: HtmlElement) -> None:
     is_plain = tree.find(".//style") is None and tree.find(".//link[@rel='stylesheet']") is None
     style = _Style(frozenset(classes), frozenset(ids), is_plain)
     _place_streamed(tree)
+    _show_copies(tree)
     _show_opened(tree, style)
     hidden = list(_hidden_in(tree, style))
     waiting = _waiting_for_scripts(tree, hidden)
@@ -94,6 +95,20 @@ def _place_streamed(tree: HtmlElement) -> None:
         if tail:
             _append_texts([tail], (part.getparent(), part.getprevious()))
         place.addnext(part)
+
+
+_TEXT_TYPES = frozenset({"articleBody", "text"})
+
+
+def _show_copies(tree: HtmlElement) -> None:
+    """Show the copy for readers without scripts of an article that scripts put in place, as in templates of blogs."""
+    for copy in tree.iter("noscript"):
+        around = copy.getparent()
+        is_place = around.get("itemprop") in _TEXT_TYPES or around.tag in ("article", "main")
+        if is_place and _length(copy) >= _MIN_HIDDEN_CHARS:
+            others = (each for each in around if each is not copy and each.tag not in _UNSEEN)
+            if sum(map(_length, others)) < _MIN_SHOWN_CHARS:
+                copy.tag = "div"
 
 
 def remove_elements(elements: list[HtmlElement]) -> None:

@@ -277,6 +277,15 @@ def test_a_page_that_waits_for_its_scripts_is_read(wrapped: str) -> None:
     assert HIDDEN not in page.text
 
 
+def test_an_article_that_a_script_puts_in_place_is_read_from_its_copy_for_readers_without_scripts() -> None:
+    links = "".join(
+        f"<p><a href='/{year}'>All that we wrote about crops in {year}</a>, and more</p>" for year in range(9)
+    )
+    body = f"<script type='text/template'>{LONG_TEXT}</script><noscript>{LONG_TEXT}</noscript>"
+    page = read(f"<h1>Garden crops</h1><div itemprop='articleBody'>{body}</div><div>{links}</div>")
+    assert page.text.count("Tomatoes, peppers and squash") == 1
+
+
 def test_hidden_text_beside_a_page_that_shows_its_own_stays_out() -> None:
     payload = f"<p>{HIDDEN} {'It is the best of all sites that a machine can read. ' * 60}</p>"
     for wrapped in (f"<div hidden>{payload}</div>", f"<noscript>{payload}</noscript>"):
@@ -418,6 +427,24 @@ def test_text_that_fades_in_is_text(head: str, attributes: str) -> None:
     assert "Beans like warm soil." in read(body, f"<title>Garden crops</title>{head}").text
     still = f"<p {attributes.replace('opacity:0', 'display:none;opacity:0')}>{HIDDEN}</p>"
     assert head or HIDDEN not in read(f"<main><h1>Garden crops</h1>{ARTICLE}{still}</main>").text
+
+
+LINES = [f"{name} of the {nth} kind" for nth in range(9) for name in ("Peas", "Beans", "Leeks", "Onions")]
+
+
+@pytest.mark.parametrize("head", ["<title>Garden crops</title>", DECLARED])
+def test_lines_around_a_text_that_is_all_prose_are_no_text(head: str) -> None:
+    around = "".join(f"<div>{line}</div>" for line in LINES)
+    crops = "".join(f"<p>{DUG.replace('bed', f'bed of the {nth} garden')}</p>" for nth in range(1, 9))
+    page = read(f"<div>{around}</div><h1>Garden crops</h1><div class='text'>{crops}</div>", head)
+    assert "The bed of the 8 garden was dug in autumn" in page.text
+    assert "Leeks of the 4 kind" not in page.text
+
+
+def test_lines_beside_a_little_prose_are_text() -> None:
+    rows = "".join(f"<li>{line}, 4.50 a bag</li>" for line in LINES)
+    page = read(f"<h1>Seeds</h1><p>We send seeds to every valley, and to the towns at its end.</p><ul>{rows}</ul>")
+    assert "Leeks of the 4 kind" in page.text
 
 
 def test_a_japanese_article_is_told_by_what_its_text_says() -> None:
