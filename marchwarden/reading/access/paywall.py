@@ -59,9 +59,19 @@ REST_FOR_MONEY = any_of(
             r"\bel resto (?:de(?:l| este) artículo )?es(?:tá reservado)? (?:s[oó]lo )?(?:para|a) .{0,10}suscriptor",
         ),
         "it": (r"\bil resto (?:dell'articolo )?è riservato (?:agli|ai nostri) abbonati",),
-        "pl": (r"\bpozostało(?: ci)? \d+ ?% (?:artykułu|tekstu)",),
+        "pl": (
+            r"\bpozostało(?: ci)? \d+ ?% (?:artykułu|tekstu)",
+            r"\b(?:dalszy ciąg|dalsza część|reszta)\b.{0,25}\b(?:tylko|wyłącznie) dla (?:naszych )?"
+            r"(?:prenumerator|abonent|subskrybent)",
+        ),
+        "pt": (
+            r"\bo restante (?:deste artigo |desta matéria )?é (?:exclusivo|reservado) (?:para|a)\b.{0,10}assinante",
+        ),
         "ja": (r"残り\s?[\d,]+\s?文?字", r"この記事は有料(?:会員)?(?:記事|限定)"),
-        "hi": (r"(?:बाकी|शेष|पूरा) (?:लेख|खबर|आर्टिकल).{0,20}(?:केवल|सिर्फ़?).{0,20}(?:सदस्य|सब्सक्राइब|ग्राहक)",),
+        "hi": (
+            r"(?:बाकी|शेष|पूरा) (?:लेख|खबर|आर्टिकल).{0,20}(?:केवल|सिर्फ़?).{0,20}(?:सदस्य|सब्सक्राइब|ग्राहक)",
+            r"(?:बाकी|शेष|पूरा|पूरी) (?:लेख|खबर|आर्टिकल) पढ़ने के लिए (?:अभी )?(?:सब्सक्राइब|सदस्यता)",
+        ),
     }
 )
 # Lines at the end of the text in which they stand. A guess.
@@ -138,7 +148,8 @@ _MAX_DECLARED_TEASER_CHARS = 1500
 _MAX_TEASER_OF_PART_CHARS = 4000
 # A part that costs is taken to be there from this length on.
 _MIN_PART_CHARS = 120
-_ENDS = re.compile(r"[.!?。！？:)\]][\"”»’]?\s*$")
+# A sentence, or an address, where readers are told where to write.
+_ENDS = re.compile(r"(?:[.!?。！？:)\]][\"”»’]?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:https?://|www\.|[@#])\S+)\s*$")
 # A line of prose, and one that is long enough to break off within a sentence.
 _MIN_PROSE_CHARS = 60
 _MIN_CUT_CHARS = 150

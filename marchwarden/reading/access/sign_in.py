@@ -140,10 +140,13 @@ REST_FOR_ACCOUNT = any_of(
         "en": (
             r"^(?:create|register|sign up|log ?in|sign in)\b.{0,40}\bto (?:continue|keep) reading"
             r"(?: this (?:article|story))?\W*$",
+            r"^to (?:continue|keep) reading(?: this (?:article|story))?,? (?:please )?"
+            r"(?:create|register|sign up|log ?in|sign in)\b.{0,30}$",
         ),
-        "de": (r"^(?:registrier\w+|meld\w+)\b.{0,40}\bum weiterzulesen\W*$",),
+        "de": (r"^(?:registrier\w+|meld\w+)\b.{0,40}\bum (?:weiterzulesen|weiter zu lesen)\W*$",),
         "fr": (
-            r"^(?:créez|inscrivez|connectez)\b.{0,40}\bpour (?:lire la suite|continuer (?:la|votre) lecture)\W*$",
+            r"^(?:créez|inscrivez|connectez)\b.{0,40}\bpour (?:lire la suite|continuer (?:la|votre) lecture)"
+            r"(?: de (?:cet |l')article)?\W*$",
         ),
         "es": (r"^(?:regístrate|inicia sesión|crea)\b.{0,40}\bpara (?:seguir|continuar) leyendo\W*$",),
         "it": (r"^(?:registrati|accedi)\b.{0,40}\bper continuare a leggere\W*$",),

@@ -19,6 +19,10 @@ URL = "https://example.org/news/crops"
 CLOSED = '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": %s}</script>'
 TEASER = "<main><h1>Crops</h1><p>Growers of the valley were surprised this spring.</p>%s</main>"
 LONG = ARTICLE * 5
+WRITE_TO_US = (
+    "Follow the Valley Post and send us a message at 1-876-499-0169, or tell us at once what you have seen in your own "
+    "part of the valley by writing to the desk at news@valley-post.example"
+)
 
 
 def kind(body: bytes, url: str = URL, status: int = 200, asked: str = "") -> FailureKind | None:
@@ -77,6 +81,7 @@ def test_a_teaser_is_a_paywall(body: bytes) -> None:
         html(f"<main>{LONG}<p>Subscribe to continue reading our paper every day.</p></main>"),
         html(TEASER % "<p>Sites then show “Subscribe to continue reading” or count the articles that you read.</p>"),
         html(TEASER % "", CLOSED % "true"),
+        html(f"<main>{ARTICLE}<p>{WRITE_TO_US}</p></main><p>Subscribe now</p>"),
     ],
 )
 def test_a_full_text_that_declares_a_paywall_and_an_article_about_them_are_read(body: bytes) -> None:
@@ -347,6 +352,11 @@ def test_a_sentence_of_the_article_that_sounds_like_an_offer_is_no_wall() -> Non
         ("Créez votre compte pour lire la suite", FailureKind.LOGIN_REQUIRED),
         ("Create a free account to continue reading", FailureKind.LOGIN_REQUIRED),
         ("Regístrate gratis para seguir leyendo", FailureKind.LOGIN_REQUIRED),
+        ("To keep reading, create a free account.", FailureKind.LOGIN_REQUIRED),
+        ("Créez un compte gratuit pour lire la suite de cet article.", FailureKind.LOGIN_REQUIRED),
+        ("Dalszy ciąg artykułu tylko dla prenumeratorów.", FailureKind.PAYWALL),
+        ("O restante desta matéria é exclusivo para assinantes.", FailureKind.PAYWALL),
+        ("पूरा लेख पढ़ने के लिए सब्सक्राइब करें।", FailureKind.PAYWALL),
     ],
 )
 def test_an_explicit_last_line_closes_a_long_teaser_as_well(line: str, expected: FailureKind) -> None:
