@@ -320,3 +320,20 @@ def test_titles_of_a_table_and_terms_of_a_list_stand_above_what_they_name() -> N
     assert headings["Fuel: Beech, dry"] == "Stoves"
     assert headings["Peat of the moor"] == "Stoves · Fuel"
     assert headings["Both burn slowly in such a stove."] == "Stoves"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<span>Power</span><span>2,200 W</span>", "Power 2,200 W"),
+        ("<b>Mill Tutoring, LLC</b><span>5641 Burke Parkway</span>", "Mill Tutoring, LLC 5641 Burke Parkway"),
+        ("<a href='/m'>Marit</a><time>3 May</time>", "Marit 3 May"),
+        ("<span>4.50</span><a href='/b'>Add</a>", "4.50 Add"),
+        ("<span>$</span><span>12</span><span>.99</span>", "$12.99"),
+        ("<span>12.</span><span>99</span> and <span>1,</span><span>200</span>", "12.99 and 1,200"),
+        ("<span>T</span><span>he</span> <b>i</b><b>Phone</b>", "The iPhone"),
+        ("<code><span>def</span><span>Sow2</span></code>", "defSow2"),
+    ],
+)
+def test_parts_that_a_style_sheet_sets_apart_do_not_run_together(markup: str, text: str) -> None:
+    assert quote(markup) == text

@@ -6,6 +6,7 @@ import re
 
 from lxml.html import HtmlElement
 
+from marchwarden.reading.html.notation.adjoining_parts import set_parts_apart
 from marchwarden.reading.html.notation.formulas import write_formulas
 from marchwarden.reading.html.notation.lists import number_items
 from marchwarden.reading.html.notation.raised_text import write_scripts
@@ -33,6 +34,7 @@ def prepare(tree: HtmlElement) -> None:
             key, *letters = bytes.fromhex(code[: len(code) // 2 * 2])
             element[:] = []
             element.text = visible(bytes(letter ^ key for letter in letters).decode("utf-8", "replace"))
+    set_parts_apart(tree)
     number_items(tree)
     write_tables(tree)
     spread_cells(tree)
