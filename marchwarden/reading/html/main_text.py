@@ -247,7 +247,7 @@ _MIN_LINK_CHARS = 25
 
 
 def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> list[Block]:
-    """Return `chosen` with those lists and tables that stand between two of its blocks on the page itself."""
+    """Return `chosen` with those headings, lists and tables that stand between two of its blocks on the page."""
     places = {" ".join(block.text.split()): place for place, block in enumerate(chosen)}
     found: dict[int, list[Block]] = {}
     run: list[Block] = []
@@ -261,7 +261,8 @@ def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> l
             listed = [block for block in run if block.kind in ("item", "row")]
             others = [block for block in run if block.kind not in ("item", "row", "heading")]
             linked = [block for block in listed if block.text in links]
-            if len(listed) > 1 and not others and len(linked) * 2 < len(listed):
+            is_heading = len(run) == 1 and run[0].kind == "heading"
+            if is_heading or (len(listed) > 1 and not others and len(linked) * 2 < len(listed)):
                 found[place] = run
         run, last = [], place
     return [block for place, each in enumerate(chosen) for block in (*found.get(place, ()), each)]

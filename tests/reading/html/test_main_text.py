@@ -6,7 +6,7 @@ import pytest
 
 from evals.reading.extraction import COLLECTIONS, mean_f1, ours, overlap
 from marchwarden.observations import Page
-from marchwarden.reading.html.main_text import main_blocks, parse, without_repeats
+from marchwarden.reading.html.main_text import main_blocks, parse, with_lost_lists, without_repeats
 from marchwarden.reading.html.notation.prepare import prepare
 from marchwarden.reading.page import read_page
 from marchwarden.reading.text_blocks import Block
@@ -439,6 +439,12 @@ def test_lines_around_a_text_that_is_all_prose_are_no_text(head: str) -> None:
     page = read(f"<div>{around}</div><h1>Garden crops</h1><div class='text'>{crops}</div>", head)
     assert "The bed of the 8 garden was dug in autumn" in page.text
     assert "Leeks of the 4 kind" not in page.text
+
+
+def test_a_heading_between_two_paragraphs_of_a_choice_is_put_back() -> None:
+    own = [Block("heading", "Sowing"), Block("paragraph", "Peas in March.")]
+    own += [Block("heading", "Picking"), Block("paragraph", "From June on."), Block("heading", "More")]
+    assert with_lost_lists([own[1], own[3]], own, set()) == own[1:4]
 
 
 def test_lines_beside_a_little_prose_are_text() -> None:
