@@ -73,7 +73,7 @@ def test_a_short_table_of_two_columns_of_words_stays_a_table() -> None:
         ("Peas of the early kind", "sown in March and April"),
         ("Beans of the late kind", "sown in May and June"),
     ] * 2
-    rows = [
+    rows: list[Shown] = [
         (left, 700 - 12 * at, 10, text)
         for at, row in enumerate(cells)
         for left, text in zip((72, 320), row, strict=True)
