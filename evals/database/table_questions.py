@@ -1,7 +1,10 @@
 """Denotation accuracy of the planner on WikiTableQuestions (Pasupat and Liang 2015), a table at a time.
 
     python -m evals.database.table_questions ../shared/data/tables-wtq --half unseen
+    python -m evals.database.table_questions DIR --predictions told.tsv
 
+DIR is a clone of ppasupat/WikiTableQuestions, 7d455a5, whose test set is asked: 4,344 questions over tables of their
+own. Its `evaluator.py -t tagged/data told.tsv` reads the predictions.
 The families of planning/single_table were written with half of the tables in sight. An answer without rows is a gap.
 """
 
@@ -76,18 +79,23 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=["seen", "unseen", "all"], default="all")
     parser.add_argument("--show", choices=["wrong", "gaps", "right"])
+    parser.add_argument("--predictions", type=Path, help="file for a line with the values of each answer")
     given = parser.parse_args()
-    items = list(
-        csv.DictReader((given.folder / "dev.tsv").open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
-    )
+    is_clone = (given.folder / "csv").exists()
+    questions = given.folder / ("data/pristine-unseen-tables.tsv" if is_clone else "dev.tsv")
+    items = list(csv.DictReader(questions.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE))
     tables = sorted({item["context"] for item in items})
     random.Random(SEED).shuffle(tables)
     halves = {"seen": tables[: len(tables) // 2], "unseen": tables[len(tables) // 2 :], "all": tables}
     chosen = frozenset(halves[given.half])
     items = [item for item in items if item["context"] in chosen]
-    records = []
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(given.folder / "tables.tar.xz") as archive:
-        texts = {each.name: archive.extractfile(each).read().decode() for each in archive if each.isfile()}
+    records, lines = [], []
+    if is_clone:
+        texts = {name: (given.folder / name).read_text(encoding="utf-8") for name in chosen}
+    else:
+        with tarfile.open(given.folder / "tables.tar.xz") as archive:
+            texts = {each.name: archive.extractfile(each).read().decode() for each in archive if each.isfile()}
+    with tempfile.TemporaryDirectory() as folder:
         schemas = {}
         for item in items:
             file = Path(folder) / f"{item['context'].replace('/', '-')}.sqlite"
@@ -106,12 +114,15 @@ def main() -> None:
                 if given.show == "gaps":
                     print(f"{item['utterance']}\n   {error}")
                 continue
+            lines.append("\t".join([item["id"], *(str(row[0]).replace("\n", " ") for row in found)]))
             told = sorted(str(plain(row[0])) for row in found)
             is_right = told == sorted(str(plain(value)) for value in item["targetValue"].split("|"))
             records.append((True, is_right))
             if given.show == ("right" if is_right else "wrong"):
                 print(f"{item['utterance']}\n   {planned}\n   {told} {item['targetValue']}")
     print(summary(records))
+    if given.predictions:
+        given.predictions.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -169,6 +169,14 @@ def test_a_folder_of_one_file_is_read_so_too_with_numbers_that_are_text(tmp_path
         ("which riders won more gold than ada lemmer?", "Cid Roth"),
         ("did cid roth win more gold than ada lemmer?", "yes"),
         ("did ada lemmer win more or less gold than cid roth?", "less"),
+        # months, decades, and the ends of a ranking
+        ("how many stages were held in march?", 1),
+        ("how many stages were held in the 1990s?", 1),
+        ("which rider finished first?", "Ada Lemmer"),
+        ("who finished in last place?", "Dan Ostby"),
+        # numbers in words, and as a cell spells them
+        ("which rider won two gold?", "Ada Lemmer"),
+        ("how many riders had a prize of at least 9,500?", 2),
     ],
 )
 def test_cells_that_hold_dates_times_and_other_rows_are_read(question: str, answer: object, stages: Path) -> None:
@@ -180,6 +188,51 @@ def test_cells_that_hold_dates_times_and_other_rows_are_read(question: str, answ
     found = [row[0] for row in connection.execute(check_statement(planned, "sqlite", schema).sql)]
     connection.close()
     assert sorted(map(str, found)) == sorted(map(str, answer if isinstance(answer, list) else [answer])), planned
+
+
+GAMES = """
+CREATE TABLE data (Date TEXT, Opponent TEXT, Result TEXT, "Lead scorer" TEXT, Crowd INTEGER, Season INTEGER);
+INSERT INTO data VALUES ('Thu., Feb. 2, 1995', 'Lund', 'W 41-29', 'José Ruz', 2000, 1995),
+    ('Feb. 9, 1995', '@ Bergen', 'L 30-36', 'Per Lie', 1400, 1995),
+    ('March 1, 1996', '@ Aarhus', 'W 50-41', 'José Ruz', 900, 1996),
+    ('March 8, 1996', 'Turku', 'L 22-51', 'Ole Dahl', 1200, 1996),
+    ('March 9, 1996', 'Lund', 'T 22-22', 'Ole Dahl', 1250, 1996);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how many games did they win?", [2]),
+        ("how many games did the team not win?", [3]),
+        ("what is the number of losses?", [2]),
+        ("how many games ended tied?", [1]),
+        ("how many away games did the bears lose?", [1]),
+        ("how many home games were there?", [3]),
+        ("how many games did they play in february?", [2]),
+        ("how many times did they play lund?", [2]),
+        ("which opponents did they play in march?", ["@ Aarhus", "Turku", "Lund"]),
+        ("which season had a higher crowd, 1995 or 1996?", [1995]),
+        ("who was the lead scorer against turku?", ["Ole Dahl"]),
+        # as a keyboard without accents writes it
+        ("how many games was jose ruz the lead scorer?", [2]),
+        ("how many games had a crowd of at least 1,250?", [3]),
+    ],
+)
+def test_games_that_were_won_at_home_or_in_a_month_are_told_by_how_cells_begin(
+    question: str, answer: list[object], tmp_path: Path
+) -> None:
+    file = tmp_path / "games.sqlite"
+    connection = sqlite3.connect(file)
+    connection.executescript(GAMES)
+    schema = Schema.of(
+        run_job({"engine": "sqlite", "target": str(file), "seconds": 5, "do": "describe", "most_values": 100})
+    )
+    planned = plan_statement(question, schema)
+    assert isinstance(planned, str), planned
+    found = [row[0] for row in connection.execute(check_statement(planned, "sqlite", schema).sql)]
+    connection.close()
+    assert sorted(map(str, found)) == sorted(map(str, answer)), planned
 
 
 @pytest.mark.parametrize(

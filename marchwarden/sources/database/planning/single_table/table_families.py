@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from marchwarden.sources.database.planning.draft import holds_days, quote_text
 from marchwarden.sources.database.planning.single_table.table_links import Span, TableQuestion, places_in
 from marchwarden.sources.database.planning.single_table.table_parts import (
+    TIMES,
     Plan,
     Writer,
     best_match,
@@ -133,6 +134,35 @@ def extreme(q: TableQuestion, write: Writer) -> Plan | None:
     )
 
 
+_FIRST_PLACE = re.compile(
+    r"\b(?:finish(?:ed|es)?|came|come|ranked|placed|took|take|got|won|was|is)? ?(?:in )?(?:the )?"
+    r"(?P<end>first|last)(?: places?| positions?)\b|"
+    r"\b(?:finished|came|come|ranked|placed) (?:in )?(?P<alone>first|last)\b"
+)
+
+
+def placed(q: TableQuestion, write: Writer) -> Plan | None:
+    """Read `who finished in last place`, `which athlete took first place`: the end of a ranking."""
+    found = q.search(_FIRST_PLACE)
+    ranked = [each for each in q.table.columns if q.is_measure(each) and is_ranked(q, each)]
+    if found is None or len(ranked) != 1 or q.search(_HOW_MANY) or q.search(EXTREME):
+        return None
+    match, span = found
+    head = head_column(q, span.start)
+    if head is None or head[0] is ranked[0]:
+        return None
+    told = conditions(q, write, [span, *head[1]], head[0])
+    if told is None or head[0] in told.columns:
+        return None
+    is_first = (match["end"] or match["alone"]) == "first"
+    name, number = write.name(ranked[0]), write.number(ranked[0])
+    where = [*told.where, *write.without_sums(), *write.with_number(ranked[0]), f"{name} IS NOT NULL"]
+    used = [span, *head[1], *told.used]
+    if is_first:
+        return Plan("extreme", write.name(head[0]), [*where, f"{number} = 1"], used=used, doubts=told.doubts)
+    return Plan("extreme", write.name(head[0]), where, "", f"{number} DESC", True, used, told.doubts, tied=name)
+
+
 _WHEN = re.compile(r"(?:when\b|(?:in )?(?:what|which) year\b|what (?:is|was) the (?:year|date)\b)")
 
 
@@ -223,9 +253,12 @@ def neighbour(q: TableQuestion, write: Writer) -> Plan | None:
     return None
 
 
+_BETWEEN = re.compile(r"\b(?:between|of|out of)\b")
+
+
 def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
     """Read `who is taller, Paul George or Greg Smith`."""
-    is_between = " or " not in f" {q.text} " and re.search(r"\b(?:between|of|out of)\b", q.text) is not None
+    is_between = " or " not in f" {q.text} " and _BETWEEN.search(q.text) is not None
     if not is_between and " or " not in f" {q.text} ":
         return None
     if q.search(_HOW_MANY) or q.search(_DIFFERENCE):
@@ -246,8 +279,11 @@ def alternatives(q: TableQuestion, write: Writer) -> Plan | None:
     is_high = bool(kinds.get("high") or kinds.get("last"))
     measured = measure_after(q, span, match[0])
     name = write.name(column)
-    where = [f"{name} IN ({', '.join(map(quote_text, values))})"]
+    where = [write.is_one_of(column, values)]
     used = [*spans, span]
+    head = head_column(q, min(each.start for each in spans))
+    used += head[1] if head and head[0] is column else []
+    used += [joint[1]] if is_between and (joint := q.search(_BETWEEN)) else []
     if measured is None:
         if match[0] in ("first", "earlier", "later", "last", "earliest", "latest", "sooner", "older", "oldest"):
             year = q.column_by_words(("year", "date", "season"))
@@ -285,7 +321,19 @@ def _pair(
         if any(joint in between for joint in joints) and len(between) <= most_between:
             place = own[-2].span.end + next(n for n, word in enumerate(between) if word in joints)
             return column, values, [*(match.span for match in own), Span(place, place + 1)]
-    return None
+    return _pair_of_years(q) if "or" in joints else None
+
+
+_TWO_YEARS = re.compile(r"\b(?P<one>(?:1[5-9]|20)\d\d) or (?:in )?(?:the year )?(?P<other>(?:1[5-9]|20)\d\d)\b")
+
+
+def _pair_of_years(q: TableQuestion) -> tuple[Column, list[str], list[Span]] | None:
+    """Return the two years of `which year had more laps, 1985 or 1988`."""
+    found = q.search(_TWO_YEARS)
+    years = [each for each in q.table.columns if q.is_time(each) and q.kind_of(each) != "date"]
+    if found is None or len(years) != 1 or places_in(each.span for each in q.matches) - places_in([found[1]]):
+        return None
+    return years[0], [found[0]["one"], found[0]["other"]], [found[1]]
 
 
 def difference(q: TableQuestion, write: Writer) -> Plan | None:
@@ -374,7 +422,9 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
     told = conditions(q, write, spans, wide=True)
     if told is None or len(set(told.columns)) < len(told.columns):
         return None
-    if set(told.columns) == {q.name_column} and all(" = " in where for where in told.where):
+    times = q.search(TIMES)
+    spans += [times[1]] if times else []
+    if set(told.columns) == {q.name_column} and all(" = " in where for where in told.where) and times is None:
         if not re.search(r"\b(?:in|at|against|from) (?:the )?$", " ".join([*q.words[: told.used[0].start], ""])):
             return None
         told.doubts += 1
@@ -384,8 +434,8 @@ def count(q: TableQuestion, write: Writer) -> Plan | None:
         summed = q.search(_TOTAL)
         used = [*spans, *told.used, *([summed[1]] if summed else [])]
         return Plan("count", "COUNT(*)", [*told.where, *write.without_sums()], used=used, doubts=told.doubts)
-    listed = q.search(_LISTED)
-    used = [*spans, *([listed[1]] if listed else [])]
+    listed, summed = q.search(_LISTED), q.search(_TOTAL)
+    used = [*spans, *([listed[1]] if listed else []), *([summed[1]] if summed else [])]
     distinct = q.search(re.compile(r"\b(?:different|distinct|unique)\b"))
     if behind and (distinct or column_of(behind[0], q) is not q.name_column):
         column = column_of(behind[0], q)
@@ -529,6 +579,7 @@ FAMILIES: tuple[Callable[[TableQuestion, Writer], Plan | None], ...] = (
     alternatives,
     neighbour,
     extreme,
+    placed,
     position,
     total,
     count,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class TableQuestion:
         self.table = table
         self.dialect = dialect
         self.tokens: list[Token] = tokens_within(question)
-        self.words = [token.lower for token in self.tokens]
+        self.words = [without_accents(token.lower) for token in self.tokens]
         self.text = " ".join(self.words)
 
     @cached_property
@@ -135,10 +136,10 @@ class TableQuestion:
         said = {word for word in self.words if len(word) > 1 and word not in _NO_VALUE}
         for column in self.table.columns:
             for value in column.values:
-                lowered = value.lower().replace("’", "'")
+                lowered = without_accents(value.lower().replace("’", "'"))
                 if not any(word in lowered for word in said):
                     continue
-                words = tuple(token.lower for token in tokens_within(value))
+                words = tuple(without_accents(token.lower) for token in tokens_within(value))
                 for word in set(words):
                     index[word].append((column, value, words))
         found: list[Match] = []
@@ -295,6 +296,13 @@ class TableQuestion:
 
 # A word for the people of a country, and the beginning of the country's name.
 _PEOPLE = re.compile(r"(?P<root>[a-z]{4,}?)(?:i?an|ese|ish|i)s?")
+
+
+def without_accents(text: str) -> str:
+    """Return a text as people type it who have no accents on their keyboard: `Debon` for `Debón`."""
+    if text.isascii():
+        return text
+    return "".join(each for each in unicodedata.normalize("NFD", text) if unicodedata.category(each) != "Mn")
 
 
 def _country_in(value: str) -> str:

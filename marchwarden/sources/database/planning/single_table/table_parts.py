@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from marchwarden.sources.database.planning.draft import holds_days, quote_text
+from marchwarden.sources.database.planning.single_table.row_kinds import (
+    away_condition,
+    decade_years,
+    month_condition,
+    outcome_condition,
+)
 from marchwarden.sources.database.planning.single_table.table_links import (
     Match,
     Named,
@@ -22,6 +28,10 @@ from marchwarden.sources.database.schema import Column
 
 _HEAD = re.compile(r"\b(?:which|what|whose|name(?: of)? the|tell me(?: the)?|list the|in what|in which)\b")
 _ASKS = re.compile(r"\b(?:who|whom|where|when)\b")
+# What stands between `who` and the column that it asks for: `who was the lead vocalist`, `who had pole position`.
+_WHO_WAS = re.compile(r"\bwho (?:is|was|were|are|had|has|got|took|did) (?:the )?$")
+# Ends of the names of columns that tell who did something: `Directed by`, `Producer`.
+_DOERS = (" by", "er", "or", "er s", "or s", "ers", "ors")
 _COMPARED = re.compile(
     r"\b(?:"
     + "|".join(sorted(COMPARED, key=len, reverse=True))
@@ -32,7 +42,9 @@ _COMPARED = re.compile(
 _OR_MORE = re.compile(
     r"\b(?P<number>[\d][\d,.]*|" + "|".join(SPELLED) + r") or (?P<more>more|higher|less|fewer|lower)\b"
 )
+TIMES = re.compile(r"\b(?:how many|number of) times\b")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 # Words between an extreme and the column that it is about. A guess.
 _MEASURE_WORDS = 5
 # Words of columns that hold places in a ranking.
@@ -112,6 +124,12 @@ class Writer:
         told = ", ".join(map(quote_text, values))
         return f"{self.name(match.column)} = {told}" if len(values) == 1 else f"{self.name(match.column)} IN ({told})"
 
+    def is_one_of(self, column: Column, values: Sequence[str]) -> str:
+        """Return the condition that a column has one of some values, or of some years."""
+        if self.question.is_time(column) and all(map(str.isdigit, values)):
+            return f"{self.number(column)} IN ({', '.join(values)})"
+        return f"{self.name(column)} IN ({', '.join(map(quote_text, values))})"
+
     def without_sums(self) -> list[str]:
         sums = self.question.sum_rows
         if sums is None:
@@ -146,6 +164,15 @@ def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[
             return asked, [span, named.span]
     if found := q.search(_ASKS):
         match, span = found
+        for named in q.named_in(span.end, last) if match[0] == "who" else ():
+            asked = column_of(named, q)
+            is_next = _WHO_WAS.search(" ".join([*q.words[: named.span.start], ""])) is not None
+            is_done = named.span.start == span.end and asked.name.lower().endswith(
+                (" by", "er", "or", "er s", "or s")
+            )
+            if (is_next or is_done) and not q.is_measure(asked):
+                return asked, [Span(span.start, named.span.start), named.span]
+            break
         if column := q.column_by_words(ASKED[match[0]]):
             return column, [span]
         if match[0] == "who" and q.name_column:
@@ -168,13 +195,15 @@ def conditions(
     if _CLOCK.search(q.question) and not _clock_condition(q, write, found, taken):
         return None
     _time_conditions(q, write, found, taken)
+    _kind_conditions(q, write, found, taken)
+    _compared_conditions(q, write, found, taken)
     before: Match | None = None
     for start in sorted({match.span.start for match in q.matches}):
         matches = [match for match in q.matches if match.span.start == start]
         if places_in([matches[0].span]) & taken:
             continue
         best = best_match(q, [match for match in matches if match.column is not asked] or matches)
-        told = write.is_value(best, wide=wide and best.column is not q.name_column)
+        told = write.is_value(best, wide=wide and (best.column is not q.name_column or q.search(TIMES) is not None))
         found.doubts += len(matches) > 1 or not best.is_whole
         joint = Span(before.span.end, best.span.start) if before else Span(0, 0)
         between = set(q.words[joint.start : joint.end])
@@ -236,6 +265,28 @@ _YEAR_COMPARED = re.compile(
 )
 
 
+def _kind_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
+    """Add the conditions of won games, home games, months and decades."""
+    for read in (outcome_condition, away_condition, month_condition):
+        if found := read(q, taken):
+            condition, spans = found
+            told.where.append(condition)
+            told.used += spans
+            taken |= places_in(spans)
+    column = q.time_column
+    decade = decade_years(q, taken) if column is not None else None
+    if column is None or decade is None:
+        return
+    first, last, span = decade
+    if q.kind_of(column) == "date":
+        if any(number < 10_000_000 for number in q.typed[column][1].values()):
+            return
+        first, last = first * 10_000, last * 10_000 + 1231
+    told.where.append(f"{write.number(column)} BETWEEN {first} AND {last}")
+    told.used.append(span)
+    taken |= places_in([span])
+
+
 def _time_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
     """Add the conditions that years set: `between 1997 and 2000`, `after 1950`."""
     column = q.time_column
@@ -290,21 +341,9 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
             taken |= places_in([span, named[0].span])
     _row_conditions(q, write, told, taken)
     _place_conditions(q, write, told, taken)
-    for pattern in (_OR_MORE, _COMPARED):
-        while found := find_free(q, pattern, taken):
-            match, span = found
-            operator = (
-                (">=" if match["more"] in ("more", "higher") else "<=")
-                if pattern is _OR_MORE
-                else COMPARED[match[0][: match.start("number") - match.start()].strip()]
-            )
-            number = _number(match["number"])
-            column, more = _numeric_near(q, span, number)
-            if column is None:
-                return None
-            told.where += [*write.with_number(column), f"{write.number(column)} {operator} {number}"]
-            told.used += [span, *more]
-            taken |= places_in((span, *more))
+    if not _compared_conditions(q, write, told, taken):
+        return None
+    _spelled_conditions(q, write, told, taken)
     for place, token in enumerate(q.tokens):
         if place in taken or not _NUMBER.fullmatch(token.text):
             continue
@@ -325,6 +364,45 @@ def _number_conditions(q: TableQuestion, write: Writer, told: Conditions, taken:
         told.used += [span, *more]
         taken |= places_in((span, *more))
     return told
+
+
+def _compared_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> bool:
+    """Add the conditions that compared numbers set, `at least 10 points`; return False where a column is missing."""
+    is_told = True
+    passed: set[int] = set()
+    for pattern in (_OR_MORE, _COMPARED):
+        while found := find_free(q, pattern, taken | passed):
+            match, span = found
+            operator = (
+                (">=" if match["more"] in ("more", "higher") else "<=")
+                if pattern is _OR_MORE
+                else COMPARED[match[0][: match.start("number") - match.start()].strip()]
+            )
+            number = _number(match["number"])
+            if scale := _SCALES.get(" ".join(q.words[span.end : span.end + 1])):
+                number, span = f"{float(number) * scale:.15g}", Span(span.start, span.end + 1)
+            column, more = _numeric_near(q, span, number)
+            if column is None:
+                is_told = False
+                passed |= places_in([span])
+                continue
+            told.where += [*write.with_number(column), f"{write.number(column)} {operator} {number}"]
+            told.used += [span, *more]
+            taken |= places_in((span, *more))
+    return is_told
+
+
+def _spelled_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: set[int]) -> None:
+    """Add the conditions that small numbers in words set before their column: `won one silver medal`."""
+    for named in q.columns:
+        place = named.span.start - 1
+        number = SPELLED.get(q.words[place]) if place >= 0 else None
+        own = [each for each in named.columns if q.is_measure(each) and not q.is_time(each)]
+        if number is None or not own or places_in([Span(place, named.span.end)]) & taken:
+            continue
+        told.where += [*write.with_number(own[0]), f"{write.number(own[0])} = {number}"]
+        told.used += [Span(place, place + 1), named.span]
+        taken |= places_in([Span(place, named.span.end)])
 
 
 _THAN_ROW = re.compile(
@@ -414,7 +492,8 @@ def _numeric_near(q: TableQuestion, span: Span, number: str) -> tuple[Column | N
     near = [
         named for named in q.columns if 0 <= named.span.start - span.end <= 2 or 0 <= span.start - named.span.end <= 2
     ]
-    for named in near:
+    # What stands right behind a number is what it counts: `years with more than 150 contestants`.
+    for named in sorted(near, key=lambda each: each.span.start != span.end):
         own = [column for column in named.columns if q.is_measure(column) and q.kind_of(column) != "date"]
         if own and (not is_year or span.end - span.start > 1):
             return own[0], [named.span]

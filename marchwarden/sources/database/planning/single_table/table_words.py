@@ -107,7 +107,7 @@ SIGNALS = frozenset(
         "between", "difference", "average", "below", "above", "until", "besides", "except", "without", "never",
         "twice", "once", "long", "either", "neither", "total", "combined", "following", "didn't", "doesn't",
         "wasn't", "outside", "percentage", "percent", "how", "why", "if", "longer", "higher", "lower", "since",
-        "during", "row", "then", "half", "excluding", "whole", "per", "every"
+        "row", "then", "half", "excluding", "whole", "per", "every"
     }
 )  # fmt: skip
 # Heads of columns whose numbers name or order rows, so that nobody sums them up.

@@ -19,13 +19,14 @@ _MONTH = r"(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _SPAN = r"(?:\s*[-–—/]\s*\d{1,2}(?:st|nd|rd|th)?)?"
 _YEAR = r"(?P<year>1[0-9]\d\d|20\d\d|2[1-9]\d\d)"
+_CLOCK = r"\d{1,2}[:.]\d\d ?(?:[ap]m)?"
 # There is one way only to read each of its parts: with two, a cell of forty stars took hours.
 _REST = r"(?:\s*(?:/ ?[\d.,]+(?: ?[a-z]{1,3})?|\([^()]*\)|\[[^\[\]]*\]|[†‡*#]))*"
 _DATES = tuple(
     re.compile(pattern + _REST, re.IGNORECASE)
     for pattern in (
-        rf"(?:[a-z]{{3,9}},? )?{_DAY}{_SPAN}\s+(?:of )?{_MONTH},?\s*(?:{_YEAR})?",
-        rf"(?:[a-z]{{3,9}},? )?{_MONTH}\s+{_DAY}{_SPAN},?\s*(?:{_YEAR})?",
+        rf"(?:[a-z]{{3,9}}\.?,? )?{_DAY}{_SPAN}\s+(?:of )?{_MONTH},?\s*(?:{_YEAR})?(?:\s+{_CLOCK})?",
+        rf"(?:[a-z]{{3,9}}\.?,? )?{_MONTH}\s+{_DAY}{_SPAN},?\s*(?:{_YEAR})?(?:\s+{_CLOCK})?",
         rf"{_MONTH},?\s+{_YEAR}",
         rf"{_YEAR}-(?P<number>\d\d)-{_DAY}",
     )
