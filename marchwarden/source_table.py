@@ -27,6 +27,8 @@ class SourceEntry:
     """Licence or terms of what it returns, in one line."""
     needs: tuple[str, ...] = ()
     """Settings of which one must be set: `tavily_api_key`. Empty where it works without."""
+    group_needs: str = ""
+    """Setting without which a group leaves it out, though it works: a service that refuses most who have no key."""
     is_named: bool = False
     """True where a name follows a colon: `corpus:notes`."""
     topics: tuple[str, ...] = ()
@@ -131,6 +133,7 @@ _ENTRIES = (
         "marchwarden.sources.scholarly.registries:open_semanticscholar",
         "one request a second with a key; without one often refused",
         "terms of the Semantic Scholar API, with attribution",
+        group_needs="semantic_scholar_api_key",
         topics=("science", "medicine"),
     ),
     SourceEntry(
@@ -174,9 +177,12 @@ SOURCES: dict[str, SourceEntry] = {entry.name: entry for entry in _ENTRIES}
 """Entries by name, in the order in which they are listed."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "open": ("wikipedia", "wikidata", "stackexchange", "hackernews", "arxiv", "crossref", "europepmc", "pubmed"),
-    "scholarly": ("arxiv", "crossref", "europepmc", "pubmed", "openalex"),
-}
+    "open": (
+        "wikipedia", "wikidata", "stackexchange", "hackernews", "arxiv", "crossref", "europepmc", "pubmed",
+        "openalex", "semanticscholar",
+    ),
+    "scholarly": ("arxiv", "crossref", "europepmc", "pubmed", "openalex", "semanticscholar"),
+}  # fmt: skip
 """Names that stand for several sources; those whose key is missing are left out."""
 
 

@@ -23,7 +23,7 @@ marchwarden sources
 marchwarden sources --online
     also searches each one that is ready, to see whether it can be reached
 marchwarden ask --source arxiv,pubmed "Does vitamin D prevent influenza?"
-    several sources at once; `open` stands for all that need no key
+    several sources at once; `open` stands for all that need no key, and those whose free key is set
 marchwarden sources --json | jq -r '.[] | select(.state == "ready") | .name'
 marchwarden sources add shop ./shop.sqlite
     then: marchwarden ask --source db:shop "How many customers are from Bergen?"

@@ -37,7 +37,12 @@ def open_tools(settings: Settings, *, transport: httpx.AsyncBaseTransport | None
 
 def ready_members(settings: Settings, group: str) -> tuple[str, ...]:
     """Return the sources of a group that need no key, or have one."""
-    return tuple(name for name in GROUPS[group] if is_ready(settings, name))
+    return tuple(
+        name
+        for name in GROUPS[group]
+        if is_ready(settings, name)
+        and (not (need := SOURCES[name].group_needs) or getattr(settings, need) is not None)
+    )
 
 
 def is_ready(settings: Settings, name: str) -> bool:

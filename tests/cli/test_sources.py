@@ -14,6 +14,7 @@ from marchwarden.settings import Settings, sources_of
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.sources import reachability
 from marchwarden.sources.reachability import has_network, with_reachable_sources
+from marchwarden.sources.source_registry import ready_members
 from tests.cli.conftest import Run
 
 
@@ -29,6 +30,13 @@ def test_each_source_is_listed_with_its_state_and_what_it_needs(run: Run, monkey
     assert "corpus:NAME" in shown
     assert "key-0123456789" not in shown
     assert "* is searched where no source is named" in shown
+
+
+def test_a_free_key_adds_its_service_to_the_groups() -> None:
+    free = {"openalex_api_key": "k", "semantic_scholar_api_key": "k"}
+    for group in ("open", "scholarly"):
+        without = ready_members(Settings(), group)
+        assert ready_members(Settings(**free), group) == (*without, "openalex", "semanticscholar")
 
 
 def listed(run: Run, name: str) -> tuple[str, str]:
