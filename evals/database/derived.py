@@ -9,6 +9,7 @@
 between two periods. A share and a growth in percent are of 100 there, and a rank leaves no number out after a tie.
 `derived/business.csv` asks for income by other names, quarters, consecutive ranks, growth and shares of each group,
 and other things, also of Chinook, Northwind and Sakila, which lie in FOLDER (`joined.py` says where they come from).
+`derived/days.csv` asks for days between two dates, weekdays, the last so many days, and other things.
 A group with rows in one of two periods has grown from or to nothing; its growth from nothing in percent is NULL.
 All are as `joined/questions.csv`; the databases are the SQL files beside them. All were written before the rules.
 """
@@ -41,7 +42,7 @@ def build_databases(folder: Path) -> dict[str, Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--questions", choices=["questions", "compared", "business"], default="questions")
+    parser.add_argument("--questions", choices=["questions", "compared", "business", "days"], default="questions")
     parser.add_argument("--half", choices=["made-with", "unseen"], required=True)
     parser.add_argument("--folder", type=Path, help="where Chinook, Northwind and Sakila lie")
     parser.add_argument("--show", choices=["wrong", "gaps", "right", "all"])

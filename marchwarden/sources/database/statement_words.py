@@ -146,6 +146,8 @@ def _ordinal(number: int) -> str:
 def _words_of(node: exp.Expr) -> str:
     if isinstance(node, exp.Alias | exp.Paren):
         return _words_of(node.this)
+    if isinstance(node, exp.Anonymous) and _is_day(node):
+        return _words_of(node.expressions[0])
     if isinstance(node, exp.Column):
         return "all columns" if isinstance(node.this, exp.Star) else _words(node.name)
     if isinstance(node, exp.Star):
@@ -163,6 +165,10 @@ def _words_of(node: exp.Expr) -> str:
         return f"{_AGGREGATES[type(node)]} {_words_of(node.this)}"
     if isinstance(node, exp.Literal):
         return node.name
+    if days := _days_between(node):
+        return f"days from {_words_of(days[0])} to {_words_of(days[1])}"
+    if isinstance(node, exp.Case) and node.this is not None and (day := _day_of_weekday(node.this)) is not None:
+        return f"weekday of {_words_of(day)}"
     if isinstance(node, exp.TimeToStr) and node.text("format") in _SPANS:
         return f"{_SPANS[node.text('format')]} of {_words_of(node.this)}"
     if isinstance(node, exp.DPipe) and isinstance(node.this, exp.DPipe) and node.this.expression.name == "-Q":
@@ -208,7 +214,8 @@ def _words_of(node: exp.Expr) -> str:
         | exp.TsOrDsToTimestamp
         | exp.Abs
         | exp.Nullif
-        | exp.Coalesce,
+        | exp.Coalesce
+        | exp.Date,
     ):
         return _words_of(node.this or node.expressions[0])
     if isinstance(node, exp.In) and node.args.get("query") is None:
@@ -225,6 +232,29 @@ def _words_of(node: exp.Expr) -> str:
     if isinstance(node, exp.In) and isinstance(query := node.args["query"].this, exp.Select):
         return f"{_words_of(node.this)} is in the {_select(query)}"
     raise _NoWords
+
+
+def _days_between(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    """Return the first and the last day of a difference in days, as each dialect writes it."""
+    if isinstance(node, exp.DateDiff):
+        return node.expression, node.this
+    if isinstance(node, exp.Sub) and all(_is_day(each) for each in (node.left, node.right)):
+        return node.right, node.left
+    return None
+
+
+def _is_day(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower() == "julianday"
+    return isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE
+
+
+def _day_of_weekday(node: exp.Expr) -> exp.Expr | None:
+    """Return the day whose weekday a number is; None for other numbers."""
+    if isinstance(node, exp.Extract):
+        return node.expression if node.this.name.lower() in ("dow", "dayofweek") else None
+    inner = node.this if isinstance(node, exp.Cast) else None
+    return inner.this if isinstance(inner, exp.TimeToStr) and inner.text("format") == "%w" else None
 
 
 def _words(name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evals.database.spider import schema_of
-from marchwarden.sources.database.planning.everyday.periods import Period, read_period, read_relative
+from marchwarden.sources.database.planning.everyday.periods import Days, Period, read_period, read_relative
 from marchwarden.sources.database.planning.planner import plan_statement
 from tests.sources.database.derived_answers import Built, answer, answer_of_duckdb, build, told_in_words
 
@@ -192,7 +192,9 @@ def test_a_price_beside_seats_may_be_that_of_all(tmp_path: Path) -> None:
         ("from May to March 2005", None),
         ("Q3", None),
         ("third quarter", None),
-        ("second half of July 2005", None),
+        ("second half of July 2005", Days(7, 2005, 16, until=date(2005, 7, 31))),
+        ("from 3 May to 8 June 2024", Days(5, 2024, 3, until=date(2024, 6, 8))),
+        ("from 30 February to 8 June 2024", None),
     ],
 )
 def test_a_part_of_a_year_is_read(words: str, period: Period | None) -> None:

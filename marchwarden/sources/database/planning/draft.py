@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from marchwarden.sources.database.planning.everyday.periods import Period
@@ -107,6 +108,48 @@ def holds_days(column: Column) -> bool:
     """Return whether a column holds days, of which texts such as `2019-03-01` can be compared."""
     is_day = re.search(r"date|timestamp", column.type, re.IGNORECASE) is not None
     return is_day and all(re.fullmatch(r"\d{4}-\d\d-\d\d(?: .*)?", value) for value in column.values)
+
+
+def is_end(column: Column) -> bool:
+    """Return whether a column of days tells when something was over: `returned_on`, `check_out`."""
+    return not _ENDS.isdisjoint(map(stem_of, words_of_name(column.name)))
+
+
+def begins(days: Sequence[Column]) -> list[Column]:
+    """Return the first of two days of a row where the other one ends it: a loan of May was made in May."""
+    ends = [column for column in days if is_end(column)]
+    return [column for column in days if column not in ends] if len(days) == 2 and len(ends) == 1 else list(days)
+
+
+# Words, as stems, of a column that tells when something was over.
+_ENDS = frozenset(
+    map(
+        stem_of,
+        [
+            "end",
+            "ended",
+            "finish",
+            "finished",
+            "close",
+            "closed",
+            "out",
+            "return",
+            "returned",
+            "ship",
+            "shipped",
+            "deliver",
+            "delivered",
+            "discharged",
+            "complete",
+            "completed",
+            "resolved",
+            "done",
+            "until",
+            "left",
+            "stopped",
+        ],
+    )
+)
 
 
 def in_days(column: Column, operator: str, value: str) -> tuple[str, str]:

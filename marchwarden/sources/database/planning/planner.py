@@ -5,12 +5,14 @@ Precision comes first: every word of the question must be used, and whatever can
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
 
 from marchwarden.sources.database.planning.comparing.compositions import Composer
 from marchwarden.sources.database.planning.comparing.frames import Frame, Ranked, read_frame
 from marchwarden.sources.database.planning.draft import Unclear
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of
 from marchwarden.sources.database.planning.over_joins.deal_words import DEAL_CUES
 from marchwarden.sources.database.planning.over_joins.join_planner import plan_over_joins
 from marchwarden.sources.database.planning.over_joins.sum_planning import NotJoined
@@ -21,9 +23,11 @@ from marchwarden.sources.database.planning.question_links import (
     tokens_of,
 )
 from marchwarden.sources.database.planning.question_reader import check_deeds, read_question
+from marchwarden.sources.database.planning.rewording.computed_columns import reworded, write_column
+from marchwarden.sources.database.planning.rewording.order_tails import with_order, without_order
 from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
-from marchwarden.sources.database.schema import Schema
+from marchwarden.sources.database.schema import Schema, words_of_name
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,51 @@ def plan_statement(
     """
     if not schema.tables:
         return NotPlanned("it has no table that may be read")
+    question = re.sub(r"\b(?:took|take|takes|taken|taking) place\b", "happened", question)
+    question = _without_hyphens(question, schema)
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
     # Where the name of the table says what its rows are, whatever else a question says has to be read, too.
     if len(schema.tables) == 1 and (has_sums(schema.tables[0]) or not names_rows(schema.tables[0])):
         return plan_over_table(question, schema, dialect) or _plan_by_words(
             question, SchemaNames(schema, question, today), schema, dialect
         )
+    planned = _plan_any(question, schema, dialect, today)
+    return _plan_in_other_words(question, schema, dialect, today) or planned if _is_gap(planned) else planned
+
+
+def _without_hyphens(question: str, schema: Schema) -> str:
+    """Return a question with the names of tables as these are written: `check-ins`, of check_ins."""
+    names = {tuple(map(stem_of, words_of_name(table.name))) for table in schema.tables}
+
+    def apart(found: re.Match[str]) -> str:
+        words = found[0].split("-")
+        return " ".join(words) if tuple(map(stem_of, words)) in names else found[0]
+
+    return re.sub(r"\b\w+(?:-\w+)+\b", apart, question)
+
+
+def _is_gap(planned: str | NotPlanned) -> bool:
+    return isinstance(planned, NotPlanned)
+
+
+def _plan_any(question: str, schema: Schema, dialect: str, today: date | None) -> str | NotPlanned:
     names = SchemaNames(schema, question, today)
     return _plan_comparison(question, names, schema, dialect) or _plan_plain(question, names, schema, dialect)
+
+
+def _plan_in_other_words(question: str, schema: Schema, dialect: str, today: date | None) -> str | None:
+    """Return the statement of a question that is read once its order, its days or its weekdays are said otherwise."""
+    if split := without_order(question):
+        asked, by = split
+        planned = _plan_any(asked, schema, dialect, today)
+        within = _plan_in_other_words(asked, schema, dialect, today) if isinstance(planned, NotPlanned) else planned
+        return with_order(within, by, dialect) if within is not None else None
+    found = []
+    for told in reworded(question, schema):
+        planned = _plan_any(told.question, told.schema, dialect, today)
+        if isinstance(planned, str) and (written := write_column(planned, told, dialect)) != planned:
+            found.append(written)
+    return found[0] if len(set(found)) == 1 else None
 
 
 def _plan_comparison(question: str, names: SchemaNames, schema: Schema, dialect: str) -> str | NotPlanned | None:

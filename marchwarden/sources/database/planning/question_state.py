@@ -8,6 +8,7 @@ from marchwarden.sources.database.planning.draft import (
     Condition,
     Draft,
     Unclear,
+    begins,
     holds_days,
     in_days,
     in_period,
@@ -111,7 +112,7 @@ class QuestionState:
         days = [column for table in tables for column in table.columns if holds_days(column)]
         days = [column for column in days if not {"birth", "born"} & set(words_of_name(column.name))] or days
         own = [c for c in days if {*map(stem_of, words_of_name(c.table))} & {*map(stem_of, words_of_name(c.name))}]
-        return own if len(days) > 1 and len(own) == 1 else days
+        return own if len(days) > 1 and len(own) == 1 else begins(days)
 
     def add_period(self, column: Column, operator: str, period: Period) -> None:
         """Add the condition of a day or a month. Raises Unclear."""

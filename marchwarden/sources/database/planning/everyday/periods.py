@@ -30,6 +30,8 @@ _COUNTED = {
     word: number
     for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=2)
 }
+# Days of `the last 30 days`, at most. A guess: ten years.
+_MOST_DAYS = 3660
 _ORDINAL = rf"(?:{'|'.join(_ORDINALS)})"
 # A part of a year as it is written, without its year.
 PART_OF_YEAR = rf"(?:the )?(?:q[1-4]|h[12]|(?:{_ORDINAL}|last) quarter|(?:first|1st|second|2nd) half)"
@@ -58,12 +60,31 @@ class Period:
         return f"{year:04}-{month:02}-{day:02}"
 
 
+@dataclass(frozen=True)
+class Days(Period):
+    """Days from one to another, both with them."""
+
+    until: date | None = None
+
+    @property
+    def last(self) -> str:
+        return str(self.until)
+
+
+def _days_until(first: date, last: date) -> Days:
+    return Days(first.month, first.year, first.day, until=last)
+
+
 def read_relative(words: Sequence[str], place: int, today: date) -> tuple[Period | int, int] | None:
     """Return the period that words such as `last month` mean on a day, or the year, with the number of the words.
 
     A week begins on Sunday for some people and on Monday for others, so weeks are not read.
     """
-    rest = [word.lower().rstrip(",.") for word in words[place : place + 2]]
+    rest = [word.lower().rstrip(",.") for word in words[place : place + 3]]
+    if rest[0] in ("last", "past", "previous") and rest[2:] == ["days"]:
+        number = int(rest[1]) if rest[1].isdigit() else _COUNTED.get(rest[1], 0)
+        if 0 < number <= _MOST_DAYS:
+            return _days_until(today - timedelta(days=number), today), 3
     if rest[0] in ("today", "yesterday"):
         day = today - timedelta(days=rest[0] == "yesterday")
         return Period(day.month, day.year, day.day), 1
@@ -85,7 +106,56 @@ def read_period(words: Sequence[str], place: int) -> tuple[Period, int] | None:
 
     `words` are as they are written: `May` alone is a month only behind a word such as `in`.
     """
-    return _part_of_year(words, place) or _months_in_a_row(words, place) or _day_or_month(words, place)
+    return (
+        _half_of_month(words, place)
+        or _days_in_a_row(words, place)
+        or _part_of_year(words, place)
+        or _months_in_a_row(words, place)
+        or _day_or_month(words, place)
+    )
+
+
+def _half_of_month(words: Sequence[str], place: int) -> tuple[Period, int] | None:
+    """Return the days of `the first half of May 2024`: the first half of each month has 15 days."""
+    rest = [word.lower().rstrip(",.") for word in words[place : place + 5]]
+    if len(rest) < 5 or rest[1:3] != ["half", "of"] or rest[3] not in MONTHS or not _is_year(rest[4]):
+        return None
+    half, month, year = _ORDINALS.get(rest[0], 0), MONTHS[rest[3]], int(rest[4])
+    if half == 1:
+        return _days_until(date(year, month, 1), date(year, month, 15)), 5
+    if half == 2:
+        return _days_until(date(year, month, 16), date(year, month, calendar.monthrange(year, month)[1])), 5
+    return None
+
+
+def _days_in_a_row(words: Sequence[str], place: int) -> tuple[Period, int] | None:
+    """Return the days of `from 3 May to 8 June 2024` or `between 1 March 2023 and 4 May 2024`, both with them."""
+    opening = words[place].lower()
+    at = place + (opening in ("from", "between"))
+    first = _day_of_year(words, at)
+    joints = {"from": ("to", "until", "through"), "between": ("and",)}.get(opening, ("to", "until", "through"))
+    if first is None or len(words) <= first[3] or words[first[3]].lower() not in joints:
+        return None
+    last = _day_of_year(words, first[3] + 1)
+    if last is None or last[2] is None:
+        return None
+    year = first[2] or last[2]
+    if not (_is_day(year, first[1], first[0]) and _is_day(last[2], last[1], last[0])):
+        return None
+    begins, ends = date(year, first[1], first[0]), date(last[2], last[1], last[0])
+    return (_days_until(begins, ends), last[3] - place) if begins <= ends else None
+
+
+def _day_of_year(words: Sequence[str], at: int) -> tuple[int, int, int | None, int] | None:
+    """Return day, month and year of `3 May 2024`, `May 3` or `2024-05-03`, and the place behind it."""
+    rest = [word.lower().rstrip(",.") for word in words[at : at + 3]]
+    if len(rest) < 2:
+        return None
+    day, month = (rest[0], rest[1]) if rest[1] in MONTHS else (rest[1], rest[0])
+    if month not in MONTHS or (number := _day(day)) is None:
+        return None
+    has_year = len(rest) > 2 and _is_year(rest[2])
+    return number, MONTHS[month], int(rest[2]) if has_year else None, at + 2 + has_year
 
 
 def _part_of_year(words: Sequence[str], place: int) -> tuple[Period, int] | None:

@@ -18,11 +18,11 @@ _PHRASES: dict[Phrase, str] = {
     Phrase("deal", "gain"): "earn, earns, earned",
     Phrase("deal", "earn"): "bring in, brings in, brought in, generate, generates, generated, "
     "take in, took in, come in, comes in, came in, gross, grosses, grossed, earn us, earns us, earned us, "
-    "bring us, brings us, brought us, make us, makes us, made us",
+    "bring us, brings us, brought us, make us, makes us, made us, give us, gives us, gave us",
     Phrase("deal", "spend"): "spend, spends, spent",
     Phrase("deal", "pay"): "pay, pays, paid",
     Phrase("money"): "revenue, revenues, turnover, sales, money, sales revenue, income, takings, proceeds, "
-    "gross revenue, gross sales, gross income",
+    "gross revenue, gross sales, gross income, business, earnings",
     Phrase("money", "each"): "order value, order total, sale value, invoice value, basket value, purchase value, "
     "value of an order, value of an invoice, order amount, order size",
     Phrase("money", "profit"): "profit, profits, gross profit, profitable",
@@ -54,14 +54,15 @@ ALL_CUES: Mapping[tuple[str, ...], Phrase] = {
 }
 
 # Words for money that are a column where one has them in its name: a yearly income is no turnover.
-NAMED_FIRST = frozenset({"income", "takings", "proceeds"})
+NAMED_FIRST = frozenset({"income", "takings", "proceeds", "earnings"})
 # Verbs of those who give money.
 BUYING = ("buy", "spend", "pay")
 # Words of the names of tables whose rows are sales, or the lines of them.
 DEALS = frozenset(
     {
         "order", "orders", "sale", "sales", "invoice", "invoices", "purchase", "purchases", "transaction",
-        "transactions", "receipt", "receipts", "booking", "bookings", "rental", "rentals"
+        "transactions", "receipt", "receipts", "booking", "bookings", "rental", "rentals", "stay", "stays",
+        "reservation", "reservations"
     }
 )  # fmt: skip
 # Last words, as stems, of tables of people who buy: they sell nothing. Who is none of them buys nothing.

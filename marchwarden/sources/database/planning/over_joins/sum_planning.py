@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from marchwarden.sources.database.planning.draft import (
     Unclear,
+    begins,
     holds_days,
     in_days,
     in_period,
@@ -344,7 +345,7 @@ class SumPlanner:
                 continue
             own = {stem_of(word) for word in words_of_name(table.name)}
             named = [column for column in days if own & {stem_of(word) for word in words_of_name(column.name)}]
-            days = named if len(days) > 1 else days
+            days = (named or begins(days)) if len(days) > 1 else days
             # The day of a visit is that of what was prescribed in it, and that of a performance the one of its
             # tickets; that of a person's birth is not.
             is_event = table.name in priced and not EVENTS.isdisjoint(own)
