@@ -114,3 +114,19 @@ def test_computed_days_are_told_in_words_in_each_dialect(
         "Maximum days from check in to check out of stays",
         "Number of wake ups where weekday of day is Monday",
     ]
+
+
+def test_days_that_are_kept_as_texts_are_days(tmp_path: Path) -> None:
+    file = tmp_path / "texts.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(HOTEL.replace(" DATE", " TEXT"))
+        schema = schema_of(file)
+        for question, row in (
+            ("How long was the longest stay?", (10.0,)),
+            ("How many wake-ups were there on Mondays?", (2,)),
+            ("How many orders were there in May 2024?", (1,)),
+            ("How much business did we do in February?", (180.0,)),
+        ):
+            planned = plan_statement(question, schema, today=TODAY)
+            assert isinstance(planned, str), planned
+            assert connection.execute(check_statement(planned, "sqlite", schema).sql).fetchall() == [row]

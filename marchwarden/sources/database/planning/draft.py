@@ -107,7 +107,9 @@ def is_measure(column: Column) -> bool:
 def holds_days(column: Column) -> bool:
     """Return whether a column holds days, of which texts such as `2019-03-01` can be compared."""
     is_day = re.search(r"date|timestamp", column.type, re.IGNORECASE) is not None
-    return is_day and all(re.fullmatch(r"\d{4}-\d\d-\d\d(?: .*)?", value) for value in column.values)
+    # SQLite has no type for days: many keep them as texts.
+    is_text = re.fullmatch(r"text|varchar.*|char.*", column.type, re.IGNORECASE) is not None and bool(column.values)
+    return (is_day or is_text) and all(re.fullmatch(r"\d{4}-\d\d-\d\d(?: .*)?", each) for each in column.values)
 
 
 def is_end(column: Column) -> bool:

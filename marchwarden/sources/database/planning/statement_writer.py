@@ -210,7 +210,9 @@ class StatementWriter:
             if each.operator == "MONTH" and self.dialect == "sqlite":
                 part = f"{self._column(each.column)} LIKE '____-{int(value):02}-%'"
             elif each.operator == "MONTH":
-                part = f"EXTRACT(MONTH FROM {self._column(each.column)}) = {value}"
+                day = self._column(each.column)
+                day = day if each.column.is_time else f"CAST({day} AS DATE)"  # a text that holds days
+                part = f"EXTRACT(MONTH FROM {day}) = {value}"
             told += f" {each.joint} {part}" if told else part
         return f"({told})" if joints == {"OR"} and self.query.without else told
 

@@ -97,7 +97,11 @@ def _duration(first: exp.Expr, last: exp.Expr, dialect: str) -> str:
 
 def _weekday(day: exp.Expr, dialect: str) -> str:
     number = day.sql(dialect=dialect)
-    number = f"CAST(STRFTIME('%w', {number}) AS INTEGER)" if dialect == "sqlite" else f"EXTRACT(DOW FROM {number})"
+    number = (
+        f"CAST(STRFTIME('%w', {number}) AS INTEGER)"
+        if dialect == "sqlite"
+        else f"EXTRACT(DOW FROM CAST({number} AS DATE))"
+    )
     names = " ".join(f"WHEN {place} THEN '{name}'" for place, name in enumerate(DAY_NAMES))
     return f"CASE {number} {names} END"
 
