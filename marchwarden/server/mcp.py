@@ -147,8 +147,15 @@ async def _call_tool(
     return await _Call(service, research, context, request, given_id, continues).answer()
 
 
+# What workflow clients add to the arguments of every tool, and is for none: n8n sends these. Other unknown names are
+# errors, since a limit that is misspelt must not be passed over.
+_OF_CLIENTS = frozenset({"action", "chatInput", "sessionId", "tool", "toolCallId"})
+
+
 def _as_meant(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a call's arguments with `constraints` as an object where a client has written it as JSON text."""
+    """Return a call's arguments without what clients add for themselves, and with `constraints` as an object where a
+    client has written it as JSON text."""
+    arguments = {name: value for name, value in arguments.items() if name not in _OF_CLIENTS}
     given = arguments.get("constraints")
     if not isinstance(given, str):
         return arguments

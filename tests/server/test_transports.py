@@ -104,6 +104,27 @@ async def test_constraints_may_be_json_text(tmp_path: Path) -> None:
             assert text_of(answer) == "constraints: must be an object"
 
 
+async def test_what_a_workflow_client_adds_for_itself_is_passed_over_and_a_misspelt_name_is_not(
+    tmp_path: Path,
+) -> None:
+    added = {
+        "sessionId": "1",
+        "action": "sendMessage",
+        "chatInput": "Why?",
+        "toolCallId": "call_1",
+        "tool": "research",
+    }
+    async with a_client("in process", tmp_path) as client:
+        answer = await client.call_tool("research", {"question": "answer me", **added})
+        assert not answer.is_error
+        assert answer.structured_content is not None
+        ResearchResult.model_validate(answer.structured_content)
+        answer = await client.call_tool("research", {"question": "Why?", **added, "session": "1"})
+        assert text_of(answer) == "session: is not known here"
+        answer = await client.call_tool("research", {"question": "Why?", "constraints": {"tool": "x"}})
+        assert text_of(answer) == "constraints.tool: is not known here"
+
+
 @pytest.mark.parametrize("way", ["in process", pytest.param("stdio, legacy", marks=pytest.mark.slow)])
 async def test_bad_arguments_are_named_with_their_limit_and_leave_nothing_behind(way: Way, tmp_path: Path) -> None:
     arguments = {
