@@ -24,6 +24,7 @@ from marchwarden.http.shared_rates import RATE_RULE, RateRule, SharedRateTranspo
 from marchwarden.observations import Failure, FailureKind
 from marchwarden.sources.fetch import MIN_ANSWER_S, NETWORK_ERRORS, RESET, user_agent
 from marchwarden.sources.opening import Opening
+from marchwarden.text.redaction import Redactor
 
 # Bytes of an answer. A guess: a hundred records with abstracts have 500,000.
 MAX_ANSWER_BYTES = 10_000_000
@@ -60,6 +61,10 @@ class ApiClient:
             "Accept": "application/json, application/xml;q=0.9, */*;q=0.5",
             **api.headers,
         }
+
+    def without_keys(self, text: str) -> str:
+        """Return `text`, in which a service may quote the key that it was sent, without it."""
+        return Redactor(word for value in self._api.headers.values() for word in value.split()).redact(text)
 
     async def get(
         self, url: str, parameters: Mapping[str, str | int] | None = None, *, timeout: float | None = None

@@ -10,6 +10,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar, TypeAlias
 
@@ -27,6 +28,7 @@ from marchwarden.observations import (
     SearchHit,
     SearchOutcome,
     content_hash,
+    plain_line,
 )
 from marchwarden.sources.api_client import Api, ApiClient
 from marchwarden.sources.opening import Opening
@@ -37,6 +39,9 @@ from marchwarden.text.stop_words import is_stop_word
 _MOST_WORDS = 8
 
 _log = logging.getLogger(__name__)
+
+# Characters of a failure in words. A guess.
+_MAX_DETAIL_CHARS = 300
 
 # Hits, None for one that has no usable address; or the failure.
 Found: TypeAlias = "Sequence[SearchHit | None] | Failure"
@@ -85,7 +90,9 @@ class ApiSearch(ABC):
             found = Failure(FailureKind.SERVICE_DOWN, f"the answer of {self.name} could not be read")
         seconds = time.monotonic() - began
         if isinstance(found, Failure):
-            return SearchOutcome(asked, self.name, failure=found, seconds=seconds)
+            # A service's own words may quote the key. They are cut behind that, or a part of it could stay.
+            told = replace(found, detail=plain_line(self.client.without_keys(found.detail), _MAX_DETAIL_CHARS))
+            return SearchOutcome(asked, self.name, failure=told, seconds=seconds)
         usable = [hit for hit in found if hit is not None and web_address(hit.url)]
         malformed = len(found) - len(usable)
         if found and not usable:

@@ -128,6 +128,26 @@ async def test_what_fails_is_a_failure_that_tells_no_key(
     assert KEY not in outcome.failure.detail
 
 
+@pytest.mark.parametrize("service", [each for each in SERVICES if each != "wikipedia"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": f"No credit left for {KEY}"},
+        {"message": f"No credit left for {KEY}"},
+        {"type": "ErrorResponse", "error": {"code": 7, "detail": f"No credit left for {KEY}"}},
+        {"errors": [{"message": f"No credit left for {KEY}"}], "results": None},
+    ],
+)
+async def test_an_error_with_status_200_is_a_failure_in_the_services_words(
+    service: str, body: Any, tmp_path: Path
+) -> None:
+    outcome, _ = await search(service, tmp_path, httpx.Response(200, json=body))
+    assert outcome.failure is not None
+    assert outcome.failure.kind is FailureKind.SERVICE_DOWN
+    assert "reports an error: No credit left for" in outcome.failure.detail
+    assert KEY not in outcome.failure.detail
+
+
 STRANGE: list[Any] = [None, 7, "text", {}, {"title": 3, "url": 4, "link": []}, {"title": "a\0b", "snippet": "a\0b"}]
 
 

@@ -170,6 +170,16 @@ async def test_nothing_found_is_no_failure(service: str, tmp_path: Path) -> None
     assert (found.hits, found.failure) == ((), None)
 
 
+async def test_engines_that_failed_are_a_failure_where_nothing_was_found(tmp_path: Path) -> None:
+    body = {"results": [], "unresponsive_engines": [["google", "CAPTCHA"], ["brave", "timeout"], [], 7]}
+    found = await Network("web", tmp_path, lambda request: httpx.Response(200, json=body)).search()
+    assert found.failure is not None
+    assert found.failure.kind is FailureKind.SERVICE_DOWN
+    assert found.failure.detail.endswith("google (CAPTCHA), brave (timeout)")
+    rest = await Network("web", tmp_path, lambda request: httpx.Response(200, json=RESULTS)).search()
+    assert (len(rest.hits), rest.failure) == (1, None)
+
+
 @pytest.mark.parametrize("service", SERVICES)
 async def test_strange_results_raise_nothing(service: str, tmp_path: Path) -> None:
     strange: list[Any] = [None, 7, "text", {}, {"id": 3, "link": [], "objectID": {}, "url": 4, "title": 5}]

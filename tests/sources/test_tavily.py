@@ -257,7 +257,14 @@ def answer(**fields: Any) -> tuple[int, dict[str, str], bytes]:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("problem", [{"error": "No credit left"}, {"detail": {"error": "No credit left"}}])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        {"error": "No credit left"},
+        {"detail": {"error": "No credit left"}},
+        {"message": "No credit left", "results": []},
+    ],
+)
 async def test_an_error_in_place_of_results_is_a_failure_in_the_services_words(
     service: Service, problem: dict[str, Any]
 ) -> None:

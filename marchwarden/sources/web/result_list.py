@@ -13,6 +13,11 @@ from marchwarden.reading.html.dates import as_date
 _MAX_DATE_CHARS = 40
 
 
+# Fields of an answer in which services tell of an error, though its status is 200, and of those that hold its words.
+_ERROR_FIELDS = ("error", "errors", "message", "detail")
+# Characters of a service's own words on an error that are looked at: an error of many MB is not read whole. A guess.
+_MAX_WORDS_CHARS = 10_000
+
 # Domains that a query names. A guess: services cut long queries, Brave at 50 words.
 _MOST_SITES = 8
 
@@ -24,17 +29,30 @@ def within_sites(query: str, source_filter: SourceFilter) -> str:
     return " ".join(filter(None, [query, f"({inside})" if " OR " in inside else inside, *outside]))
 
 
+def error_told(answer: object) -> str | None:
+    """Return a service's own words where its answer, an object, tells of an error; None where it tells of none."""
+    if isinstance(answer, list):
+        return error_told(answer[0]) if answer else None
+    if not isinstance(answer, dict):
+        return str(answer)[:_MAX_WORDS_CHARS] if answer else None
+    told = (answer.get(name) for name in _ERROR_FIELDS)
+    return next((error_told(each) or "" for each in told if each), None)
+
+
 def hits_of(
     found: Any, path: Sequence[str], service: str, *, address: str = "url", text: str, day: str
 ) -> list[SearchHit | None] | Failure:
     """Return a hit for each result in the list at `path`; None for a result without an address.
 
     `address`, `text` and `day` name the fields of a result. An answer that has no such list holds no results where it
-    is an object, as services leave out what is empty; else it is the failure of a service that is down.
+    is an object that tells of no error, as services leave out what is empty; else it is the failure of a service that
+    is down.
     """
     for key in path:
         if not isinstance(found, dict):
             return Failure(FailureKind.SERVICE_DOWN, f"{service} did not return search results")
+        if found.get(key) is None and (said := error_told(found)) is not None:
+            return Failure(FailureKind.SERVICE_DOWN, f"{service} reports an error{said and f': {said}'}")
         found = found.get(key, {} if key != path[-1] else [])
     if not isinstance(found, list):
         return Failure(FailureKind.SERVICE_DOWN, f"{service} did not return search results")

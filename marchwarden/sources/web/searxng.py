@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from marchwarden.contract import SourceFilter
 from marchwarden.environment import without_credentials
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.addresses import web_address
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure, SearchHit
+from marchwarden.observations import Failure, FailureKind, SearchHit, plain_line
 from marchwarden.sources.api_client import Api, ApiClient, json_of
 from marchwarden.sources.api_source import ApiSearch
 from marchwarden.sources.opening import Opening
@@ -17,6 +18,8 @@ from marchwarden.sources.web.result_list import hits_of, within_sites
 
 # Seconds between two requests. A guess: the engines behind the server limit it, and it is the user's own.
 _EVERY_S = 0.2
+# Engines that are named where they failed, at most, and characters of that. Guesses.
+_MOST_ENGINES, _MAX_WORDS_CHARS = 5, 200
 
 
 def open_searxng(opening: Opening) -> SearxngSearch:
@@ -48,5 +51,15 @@ class SearxngSearch(ApiSearch):
         if isinstance(found, Failure):
             return found
         hits = hits_of(found, ("results",), self.name, text="content", day="publishedDate")
+        if not hits and (silent := _silent_engines(found)):
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} has no results, and engines failed: {silent}")
         # The server's engines give as many results as they like.
         return hits if isinstance(hits, Failure) else hits[:max_results]
+
+
+def _silent_engines(answer: Any) -> str:
+    """Return the engines that failed, each with the reason: `google (CAPTCHA), brave (timeout)`."""
+    told = answer.get("unresponsive_engines")
+    engines = [each for each in (told if isinstance(told, list) else ()) if isinstance(each, list) and each]
+    named = (f"{each[0]} ({each[1]})" if len(each) > 1 else str(each[0]) for each in engines[:_MOST_ENGINES])
+    return plain_line(", ".join(named), _MAX_WORDS_CHARS)

@@ -24,6 +24,7 @@ from marchwarden.http.addresses import MAX_URL_CHARS, organisation_of
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome, plain_line
 from marchwarden.settings import Settings
 from marchwarden.sources.opening import Opening
+from marchwarden.sources.web.result_list import error_told
 
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
@@ -124,9 +125,8 @@ class TavilySearch:
         except Exception as error:
             return self._failure(error)
         results = answer["results"]
-        problem = answer.get("error") or answer.get("detail")
-        if problem and not results:
-            return Failure(FailureKind.SERVICE_DOWN, f"Tavily reports an error{self._said(problem)}")
+        if not results and (said := error_told(answer)) is not None:
+            return Failure(FailureKind.SERVICE_DOWN, f"Tavily reports an error{self._said(said)}")
         return results if isinstance(results, list) else _NO_RESULTS
 
     def _failure(self, error: Exception) -> Failure:
