@@ -297,6 +297,13 @@ _SENTENCES: dict[ModelErrorKind, tuple[str, str | None]] = {
     "unknown": ("the model call failed", "Check MARCHWARDEN_MODEL."),
 }
 
+# An answer that breaks off, or is none: a web page, say, or JSON as a whole from a server that does not stream. The
+# library's own words are about its parser.
+_NO_WHOLE_ANSWER = (
+    "the model service sent no whole answer",
+    "Check that MARCHWARDEN_API_BASE is the address of an API that streams its answers as OpenAI's does.",
+)
+
 # Characters of another library's message in ours. A guess.
 DETAIL_CHARS = 300
 # Keys as services shape them; the text after "Bearer" in a header.
@@ -318,9 +325,13 @@ def model_error(error: BaseException) -> MarchwardenError:
             return each
     kinds = [(kind, each) for each in chain if (kind := _model_error_kind(each)) is not None]
     kind, source = next(((k, e) for k, e in kinds if k != "unknown"), kinds[0] if kinds else ("unknown", error))
+    if type(source).__name__.endswith("StreamAssemblyError"):
+        sentence, hint = _NO_WHOLE_ANSWER
+        return ModelError(kind, sentence, hint=hint)
     sentence, hint = _SENTENCES[kind]
-    # The first line only, since the others are often JSON or a traceback; and without a key that it may quote.
-    text = str(getattr(source, "message", None) or source).strip()
+    # The first line only, since the others are often JSON or a traceback; and without a key that it may quote. Advice
+    # that lm15 adds is about its own interface, and all that there is where a service gave no message.
+    text = str(getattr(source, "message", None) or source).partition("To fix:\n")[0].strip()
     detail = _KEY.sub("[key]", plain_line(text.split("\n", 1)[0], DETAIL_CHARS))
     return ModelError(kind, f"{sentence}: {detail}" if detail else sentence, hint=hint)
 

@@ -129,6 +129,21 @@ def test_a_model_error_is_one_sentence_with_what_to_do() -> None:
     assert translated.hint
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_answer_that_is_none_is_not_told_as_a_service_that_could_not_be_reached(wrapped: bool) -> None:
+    error: Exception = lm15.StreamAssemblyError("Engine stream ended without a completion event")
+    translated = model_error(wrap_error(error, model="m") if wrapped else error)
+    assert str(translated) == "the model service sent no whole answer"
+    assert "MARCHWARDEN_API_BASE" in str(translated.hint)
+
+
+@pytest.mark.parametrize("said", ["", "slow down"])
+def test_a_librarys_advice_on_itself_is_left_out(said: str) -> None:
+    for error in (lm15.RateLimitError(said), wrap_error(lm15.RateLimitError(said), model="m")):
+        told = str(model_error(error))
+        assert told == f"the model service limits the rate of calls{said and ': ' + said}"
+
+
 def test_broken_arguments_are_named_with_their_limit_and_without_their_value() -> None:
     with pytest.raises(pydantic.ValidationError) as broken:
         Constraints(token_budget=3, max_sources=99)
