@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,8 +16,11 @@ from marchwarden.evaluation.labels.label_app import LabelSession
 from marchwarden.evaluation.labels.questions import load_questions
 from marchwarden.settings import load_settings
 from marchwarden.sources.source_registry import open_tools
+from tests.browsers import Browser, browser
 from tests.corpora import corpus_of
 from tests.webs import article, make_web
+
+__all__ = ["browser"]
 
 HOST, ORIGIN = "127.0.0.1:8123", "http://127.0.0.1:8123"
 WALL, QUOTE = "https://walls.example/long", "The wall <b>is</b> 120 metres"
@@ -200,82 +199,6 @@ async def test_pages_are_found_and_their_text_comes_as_json(page: Page) -> None:
     assert (await client.get("page", params={"url": "https://gone.example/"})).status_code == 404
     html = await client.get("")
     assert (html.headers["content-type"], b"<b>" in html.content) == ("text/html; charset=utf-8", False)
-
-
-class Browser:
-    """Chromium, driven by its own protocol over a pipe."""
-
-    def __init__(self, program: str, folder: Path) -> None:
-        down, self._to = os.pipe()
-        self._from, up = os.pipe()
-        options = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--remote-debugging-pipe",
-            f"--user-data-dir={folder}",
-        ]
-
-        def as_chromium_wants_them() -> None:
-            os.dup2(down, 3)
-            os.dup2(up, 4)
-
-        self._process = subprocess.Popen(
-            [program, *options, "about:blank"],
-            preexec_fn=as_chromium_wants_them,
-            pass_fds=(3, 4),
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(down)
-        os.close(up)
-        self._number, self._session, self._left = 0, "", b""
-        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-
-    def ask(self, method: str, **params: Any) -> Any:
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": params}
-        body = message | ({"sessionId": self._session} if self._session else {})
-        os.write(self._to, json.dumps(body).encode() + b"\0")
-        while True:
-            while b"\0" not in self._left:
-                self._left += os.read(self._from, 65_536) or b'{"id": -1}\0'
-            line, _, self._left = self._left.partition(b"\0")
-            answer = json.loads(line)
-            assert answer.get("id") != -1, "the browser is gone"
-            if answer.get("id") == self._number:
-                return answer["result"]
-
-    def run(self, script: str) -> Any:
-        told = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
-
-    def until(self, script: str) -> None:
-        end = time.monotonic() + 60
-        while not self.run(script):
-            assert time.monotonic() < end, f"never came: {script}; {self.run('document.body.innerText')}"
-            time.sleep(0.1)
-
-    def press(self, key: str) -> None:
-        for kind in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=f"Key{key.upper()}", modifiers=1)
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        os.close(self._to)
-        os.close(self._from)
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("there is no Chromium")
-    its = Browser(program, tmp_path / "profile")
-    yield its
-    its.close()
 
 
 @pytest.mark.slow
