@@ -47,14 +47,17 @@ class _Question:
 
 
 def _questions(request: Any) -> list[_Question]:
-    """The Anthropic-style count, which applies the chat template; then llama.cpp's tokenizer, which does not."""
+    """The Anthropic-style count and vLLM's, which apply the chat template; then llama.cpp's tokenizer, which does
+    not."""
     messages = [{"role": each.role, "content": each.text or ""} for each in request.messages]
     system = "\n\n".join(list(prompt_texts(request))[: -len(messages)])
     model = request.model.partition(":")[2] or request.model
     counted = {"model": model, "messages": messages} | ({"system": system} if system else {})
+    with_system = [{"role": "system", "content": system}, *messages] if system else messages
     text = "\n".join(prompt_texts(request))
     return [
         _Question("/v1/messages/count_tokens", counted, "input_tokens", 0),
+        _Question("/tokenize", {"model": model, "messages": with_system}, "count", 0),
         _Question("/tokenize", {"content": text}, "tokens", BASE_OVERHEAD_TOKENS + template_overhead(request)),
     ]
 

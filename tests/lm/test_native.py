@@ -131,6 +131,7 @@ def test_a_tight_budget_asks_the_server_to_count(recorder: MemoryRecorder) -> No
     ("counted", "expected"),
     [
         (as_json({"input_tokens": 31}), 31),
+        (as_json({"count": 31, "max_model_len": 4096, "tokens": [0] * 31}), 31),
         (as_json({"tokens": [1, 2, 3]}), 3 + 96 + 16),
         (as_json({"something": "else"}), MEASURED),
         (Answer(200, b"not json"), MEASURED),
