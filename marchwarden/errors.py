@@ -326,8 +326,7 @@ def model_error(error: BaseException) -> MarchwardenError:
     kinds = [(kind, each) for each in chain if (kind := _model_error_kind(each)) is not None]
     kind, source = next(((k, e) for k, e in kinds if k != "unknown"), kinds[0] if kinds else ("unknown", error))
     if type(source).__name__.endswith("StreamAssemblyError"):
-        sentence, hint = _NO_WHOLE_ANSWER
-        return ModelError(kind, sentence, hint=hint)
+        return ModelError(kind, _NO_WHOLE_ANSWER[0], hint=_NO_WHOLE_ANSWER[1])
     sentence, hint = _SENTENCES[kind]
     # The first line only, since the others are often JSON or a traceback; and without a key that it may quote. Advice
     # that lm15 adds is about its own interface, and all that there is where a service gave no message.
