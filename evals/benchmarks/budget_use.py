@@ -2,7 +2,8 @@
 
 Shipped questions are asked over the frozen web. The model is a server on loopback that has no count endpoint, reports
 honestly, and answers each stage in the usual length. Its tokens are so many bytes each, in its own books. It prints,
-by budget, the share that was used, the model calls, the answers that the model worded, and what was refused.
+by budget, the share that was used, the model calls, the answers that the model worded, and what was refused. With
+--counts the server has a count endpoint, and tells the truth there.
 
     python -m evals.benchmarks.budget_use --limit 10 --budgets 600,1000,2000,3000
     python -m evals.benchmarks.budget_use --behind http://127.0.0.1:8101   a real model answers, and counts its tokens
@@ -37,9 +38,9 @@ TEMPLATE_TOKENS = 6
 class Books:
     """A server's own account of what it was asked and what it said."""
 
-    def __init__(self, bytes_per_token: float, behind: str | None) -> None:
+    def __init__(self, bytes_per_token: float, behind: str | None, counts: bool = False) -> None:
         self.spent, self.calls, self.cut = 0, 0, 0
-        self.bytes_per_token, self.behind = bytes_per_token, behind
+        self.bytes_per_token, self.behind, self.counts = bytes_per_token, behind, counts
         self.lock = threading.Lock()
 
     def answer(self, body: Any) -> bytes:
@@ -69,6 +70,10 @@ class Books:
         finish = next((c["finish_reason"] for e in lines for c in e.get("choices", ()) if c.get("finish_reason")), "")
         self._enter(next(each["usage"] for each in reversed(lines) if each.get("usage")), finish)
         return told
+
+    def count(self, body: Any) -> bytes:
+        texts = [each["content"] for each in body["messages"]] + ([body["system"]] if "system" in body else [])
+        return json.dumps({"input_tokens": sum(self._tokens(each) + TEMPLATE_TOKENS for each in texts)}).encode()
 
     def _enter(self, usage: Any, finish: str) -> None:
         with self.lock:
@@ -120,8 +125,9 @@ def served(books: Books) -> Iterator[str]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             is_chat = self.path.endswith("/chat/completions")
-            answer = books.answer(body) if is_chat else b"{}"
-            self.send_response(200 if is_chat else 404)
+            is_count = books.counts and self.path.endswith("/count_tokens")
+            answer = books.answer(body) if is_chat else books.count(body) if is_count else b"{}"
+            self.send_response(200 if is_chat or is_count else 404)
             self.send_header("content-type", "text/event-stream")
             self.send_header("content-length", str(len(answer)))
             self.end_headers()
@@ -139,14 +145,14 @@ def served(books: Books) -> Iterator[str]:
         server.server_close()
 
 
-def measure(budget: int, bytes_per_token: float, limit: int, behind: str | None) -> str:
+def measure(budget: int, bytes_per_token: float, limit: int, behind: str | None, counts: bool) -> str:
     """Ask the questions with this budget, and return a line of what was used."""
     asked = evenly_spaced(load_questions(shipped("questions") / "dev.jsonl"), limit)
     shares, calls, cut, stages, worded, over = [], 0, 0, Counter[str](), 0, 0
     refused = Counter[str]()
     with TemporaryDirectory(prefix="marchwarden-") as folder:
         for each in asked:
-            books = Books(bytes_per_token, behind)
+            books = Books(bytes_per_token, behind, counts)
             with served(books) as address:
                 own = load_settings(
                     model="openai/m", api_base=address, source="snapshot", trace_dir=Path(folder), max_seconds=600
@@ -181,11 +187,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=6, help="Questions for each budget.")
     parser.add_argument("--budgets", default="600,1000,2000,3000")
     parser.add_argument("--bytes", default="3.4,4.0", help="Bytes of a token.")
+    parser.add_argument("--counts", action="store_true", help="Let the server count prompts where it is asked to.")
     parser.add_argument("--behind", help="Address of a server that answers in place of the scripted one.")
     given = parser.parse_args()
     for size in [4.0] if given.behind else map(float, given.bytes.split(",")):
         for budget in map(int, given.budgets.split(",")):
-            print(measure(budget, size, given.limit, given.behind), flush=True)
+            print(measure(budget, size, given.limit, given.behind, given.counts), flush=True)
 
 
 if __name__ == "__main__":

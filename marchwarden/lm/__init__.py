@@ -73,6 +73,7 @@ class Model:
         self.meter = Meter(model_id, budget, recorder, secrets=secrets)
         self.adapter = JSONAnswers()
         self._short_adapter = ShortJSONAnswers()
+        self._shortest_adapter = ShortJSONAnswers(only_needed=True)
         self._engine = MeteredEngine(engine, self.meter)
         self._blocking = BlockingEngine(self._engine)
         # DSPy's cache stays off: it would store an answer that was cut at a short budget under the uncut request.
@@ -112,7 +113,8 @@ class Model:
 
         lm = self.lm(max_tokens=max_tokens)
         caller = {CALLER: Caller(stage, answer_floor, form)}
-        adapter = self._short_adapter if form.is_short else self.adapter
+        short = self._shortest_adapter if form.is_last else self._short_adapter
+        adapter = short if form.is_short else self.adapter
         with dspy.context(lm=lm, adapter=adapter, disable_history=True, track_usage=False, **caller):
             yield
 

@@ -39,13 +39,20 @@ class ShortJSONAnswers(JSONAnswers):
     """The same fields in the shortest prompt: the instructions, the form of the answer, and each input by its name.
 
     It is for budgets that the usual prompt does not fit, with about a third of its tokens. Descriptions of fields and
-    demonstrations are left out.
+    demonstrations are left out, and with `only_needed` the parts of an answer that may be missing.
     """
 
+    def __init__(self, *, only_needed: bool = False) -> None:
+        super().__init__()
+        self._only_needed = only_needed
+
     def format_system_message(self, signature: Any) -> str:
-        fields = (f'"{name}": {_form(field.annotation)}' for name, field in signature.output_fields.items())
+        fields = (
+            f'"{name}": {_form(field.annotation, self._only_needed)}'
+            for name, field in signature.output_fields.items()
+        )
         instructions = " ".join(textwrap.dedent(signature.instructions).split())
-        return f"{instructions}\nAnswer with JSON only, in this form: {{{', '.join(fields)}}}"
+        return f"{instructions}\nAnswer with JSON only: {{{', '.join(fields)}}}"
 
     def format_demos(self, signature: Any, demos: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return []
@@ -61,7 +68,7 @@ class ShortJSONAnswers(JSONAnswers):
         return "\n".join(filter(None, [prefix, *lines, suffix]))
 
 
-def _form(annotation: Any) -> str:
+def _form(annotation: Any, only_needed: bool) -> str:
     """Return a type in the notation of TypeScript: `[{"text": string, "excerpts": [integer]}]`."""
     schema = TypeAdapter(annotation).json_schema()
     named = schema.get("$defs", {})
@@ -74,7 +81,13 @@ def _form(annotation: Any) -> str:
         if part.get("type") == "array":
             return f"[{form(part['items'])}]"
         if part.get("type") == "object":
-            return "{" + ", ".join(f'"{name}": {form(each)}' for name, each in part["properties"].items()) + "}"
+            needed = part.get("required", ())
+            fields = (
+                f'"{name}": {form(each)}'
+                for name, each in part["properties"].items()
+                if name in needed or not only_needed
+            )
+            return "{" + ", ".join(fields) + "}"
         return str(part.get("type", "string"))
 
     return form(schema)

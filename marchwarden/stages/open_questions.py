@@ -25,7 +25,7 @@ MOST_ABOUT_POINTERS = 2
 # Excerpts that a model is shown. A guess.
 EXCERPTS_SHOWN = 8
 # Tokens of the shortest answer that is of use. A guess: a question takes 20 to 40.
-_ONE_QUESTION_TOKENS = 45
+_ONE_QUESTION_TOKENS = 40
 # Age from which on a statement may no longer hold: the contract calls sources of this age dated.
 OLD_YEARS = 3
 
@@ -37,11 +37,15 @@ class OpenQuestionsGiven:
     gaps: list[Gap]
     today: date
     most_shown: int = EXCERPTS_SHOWN
-    """Excerpts that a model is shown, at most. For 0 it is the best sentence of the first."""
+    """Excerpts that a model is shown, at most. For 0 it is the best sentence of the first, and no gap."""
 
     @property
     def shown(self) -> list[Excerpt]:
         return self.cited[: max(1, self.most_shown)]
+
+    @property
+    def already_open(self) -> list[str]:
+        return [gap.topic for gap in self.gaps if self.most_shown and gap.topic != self.ledger.question]
 
     def text(self, excerpt: Excerpt) -> str:
         return excerpt.text if self.most_shown else excerpt.key_text
@@ -76,7 +80,7 @@ def show(given: OpenQuestionsGiven) -> dict[str, Any]:
     return {
         "question": given.ledger.question,
         "excerpts": "\n".join(f"<{excerpt.number}> {given.text(excerpt)}" for excerpt in given.shown),
-        "already_open": [gap.topic for gap in given.gaps if gap.topic != given.ledger.question],
+        "already_open": given.already_open,
     }
 
 
@@ -191,7 +195,7 @@ OPEN_QUESTIONS: Stage[OpenQuestionsGiven, list[OpenQuestion]] = Stage(
     read=read,
     model_free=model_free,
     ground=ground,
-    brief="Write specific questions that these findings raise, each from one excerpt, by its number. Answer none.",
+    brief="Ask one specific question that an excerpt raises, with its number.",
     shorten=shorten,
     least_answer=lambda given: _ONE_QUESTION_TOKENS,
     essential=False,

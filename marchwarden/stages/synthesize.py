@@ -51,12 +51,17 @@ class SynthesizeGiven:
     ledger: Ledger
     depth: Depth
     most_shown: int = EXCERPTS_SHOWN
-    """Excerpts that a model answers from, at most. For 0 it is the best sentence of the most relevant one."""
+    """Excerpts that a model answers from, at most."""
     parameters: Parameters = DEFAULT
+    is_last_brief: bool = False
+    """True where the least relevant of them is shown by its best sentence alone."""
 
     @property
-    def shown(self) -> list[Excerpt]:
-        return shown_excerpts(self.ledger, max(1, self.most_shown))
+    def shown(self) -> list[tuple[Excerpt, str]]:
+        """The excerpts that a model answers from, each with what it is shown of it."""
+        excerpts = shown_excerpts(self.ledger, self.most_shown)
+        brief = min(excerpts, key=lambda excerpt: excerpt.relevance, default=None) if self.is_last_brief else None
+        return [(each, each.key_text if each is brief else each.text) for each in excerpts]
 
 
 class Claim(BaseModel):
@@ -90,8 +95,7 @@ def signature() -> "type[dspy.Signature]":
 def show(given: SynthesizeGiven) -> dict[str, Any]:
     ledger = given.ledger
     lines = []
-    for excerpt in given.shown:
-        text = excerpt.text if given.most_shown else excerpt.key_text
+    for excerpt, text in given.shown:
         source = ledger.source(excerpt.locator)
         dated = f", {source.dated}" if source.dated else ""
         standing = f", {source.standing}" if source.standing else ""
@@ -133,9 +137,13 @@ def usable_excerpts(ledger: Ledger) -> list[Excerpt]:
 
 
 def shorten(given: SynthesizeGiven) -> SynthesizeGiven | None:
-    """Return the input with an excerpt less, the least relevant one, at last with a sentence; None where it has only
-    that."""
-    return replace(given, most_shown=len(given.shown) - 1) if given.most_shown else None
+    """Return the input with less of the least relevant excerpt: its best sentence, then nothing of it.
+
+    None where the best sentence of one excerpt is left.
+    """
+    if not given.is_last_brief:
+        return replace(given, most_shown=len(given.shown), is_last_brief=True)
+    return replace(given, most_shown=len(given.shown) - 1, is_last_brief=False) if len(given.shown) > 1 else None
 
 
 def least_answer(given: SynthesizeGiven) -> int:

@@ -104,8 +104,22 @@ def test_prose_around_an_object_never_hides_it(before: str, after: str) -> None:
 
 def test_a_short_prompt_names_the_form_of_the_answer_and_each_input_that_is_there() -> None:
     system, user = ShortJSONAnswers().format(Plan, [{**WANTED, "question": "A demo?"}], {"question": "Which crops?"})
-    assert system["content"] == ('Plan.\nAnswer with JSON only, in this form: {"queries": [string], "done": boolean}')
+    assert system["content"] == ('Plan.\nAnswer with JSON only: {"queries": [string], "done": boolean}')
     assert user["content"] == "question:\nWhich crops?"
+
+
+def test_the_shortest_prompt_asks_only_for_what_an_answer_must_have() -> None:
+    signature = STAGES["open_questions"].signature()
+    short, shortest = (
+        ShortJSONAnswers(only_needed=needed).format(signature, [], {"question": "Why?", "excerpts": "<1> So."})
+        for needed in (False, True)
+    )
+    assert '"priority": "high" | "medium" | "low"' in short[0]["content"]
+    assert shortest[0]["content"].endswith('{"questions": [{"question": string, "excerpt": integer}]}')
+    read = ShortJSONAnswers(only_needed=True).parse(
+        signature, '{"questions": [{"question": "Why is it so?", "excerpt": 1}]}'
+    )
+    assert read["questions"].root[0].priority == "medium"
 
 
 @pytest.mark.parametrize("name", STAGES)
