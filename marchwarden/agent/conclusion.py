@@ -47,6 +47,7 @@ from marchwarden.stages.synthesize import (
     excerpts_for,
     render_answer,
     usable_excerpts,
+    with_quotes,
 )
 from marchwarden.stages.verify_claims import VERIFY, VerifyGiven, apply_verdicts, needs_verdict
 from marchwarden.trace.events import ClaimRecord, Concluded, Dropped, EstimateRecord
@@ -179,10 +180,13 @@ async def conclude(
     claims: list[Claim] = []
     if usable_excerpts(ledger):
         claims, form = await stages.run(SYNTHESIZE, given)
+    worded = claims
     claims, dropped = check_grounding(ledger, claims)
     if form == "model":
         claims, refused = await _verify(ledger, claims, stages)
         dropped += refused
+        if claims:
+            claims = with_quotes(ledger, worded, claims)
     stages.give_back(VERIFY)
     if not claims and form == "model":
         form = "model_free"

@@ -271,6 +271,36 @@ def check_grounding(ledger: Ledger, claims: list[Claim]) -> tuple[list[Claim], l
     return standing, dropped
 
 
+def with_quotes(ledger: Ledger, worded: Sequence[Claim], standing: Sequence[Claim]) -> list[Claim]:
+    """Return the claims that stand, and in the place of each that was refused the likeliest quote that it points at.
+
+    `worded`: the claims of the model before anything was refused, of which `standing` are some in their order, whole
+    or cut. What a quote says need not be lost with how it was worded. A quote that another claim cites is not added.
+    """
+    usable = {excerpt.number: excerpt for excerpt in usable_excerpts(ledger) if excerpt.answers}
+    cited = {number for claim in standing for number in claim.excerpts}
+    left, claims = list(standing), list[Claim]()
+    for claim in worded:
+        if left and _is_left_of(claim, left[0]):
+            claims.append(left.pop(0))
+            continue
+        pointed = [usable[number] for number in claim.excerpts if number in usable and number not in cited]
+        if not pointed or repeats(claim.text, ledger.context):
+            continue
+        quote = max(pointed, key=lambda excerpt: (excerpt.relevance, -excerpt.number))
+        cited.add(quote.number)
+        if not repeats(quote.text, ledger.context) and not _join_twin(ledger, claims + left, quote):
+            claims.append(Claim(text=_said(ledger, quote), excerpts=[quote.number]))
+    return claims + left
+
+
+def _is_left_of(claim: Claim, standing: Claim) -> bool:
+    """Return whether a claim that stands is a given one, or what is left of it: its words, without addresses."""
+    return set(standing.excerpts) <= set(claim.excerpts) and (
+        set(terms(standing.text)) <= set(terms(claim.text)) or standing.text in claim.text
+    )
+
+
 def _problem(ledger: Ledger, text: str, excerpts: list[Excerpt]) -> str | None:
     """Return the reason to drop a claim; None where it is kept."""
     if not excerpts:

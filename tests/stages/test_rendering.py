@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marchwarden.contract import SourceAuthority
 from marchwarden.ledger import Aspect, Excerpt, Ledger, Source
-from marchwarden.stages.synthesize import Claim, check_grounding, render_answer
+from marchwarden.stages.synthesize import Claim, check_grounding, render_answer, with_quotes
 
 
 def a_ledger(*texts: str) -> Ledger:
@@ -114,3 +114,30 @@ def test_copied_text_keeps_its_addresses_and_a_model_may_write_none() -> None:
     standing, dropped = check_grounding(ledger, [Claim(text=written, excerpts=[1])])
     assert {drop.text for drop in dropped if drop.what == "locator"} >= {"https://evil.example/"}
     assert not any("https://" in claim.text for claim in standing)
+
+
+def test_the_quote_of_a_refused_claim_stands_in_its_place() -> None:
+    texts = ("It was built in 1931.", "Its toll was lifted in 1952.", "It is 352 metres long.")
+    ledger = a_ledger(*texts)
+    first, refused, last = (
+        Claim(text="The bridge dates from 1931.", excerpts=[1]),
+        Claim(text="Nobody has paid since the fifties, thanks to a new mayor.", excerpts=[2]),
+        Claim(text="It has a length of 352 m.", excerpts=[3, 7]),
+    )
+    standing = [first, last.model_copy(update={"excerpts": [3]})]
+    quoted = with_quotes(ledger, [first, refused, last], standing)
+    assert quoted == [first, Claim(text=texts[1], excerpts=[2]), standing[1]]
+    assert with_quotes(ledger, [refused, first, last], standing)[0].text == texts[1]
+
+
+def test_a_quote_is_not_added_that_hardly_answers_is_cited_already_or_known_to_the_caller() -> None:
+    ledger = a_ledger("It was built in 1931.", "The ferry ran until 1930.", "Its toll was lifted in 1952.")
+    ledger.excerpts[1] = ledger.excerpts[1].model_copy(update={"answers": False})
+    ledger.context = "The toll of the bridge was lifted in 1952."
+    stands = Claim(text="The bridge dates from 1931.", excerpts=[1])
+    refused = [
+        Claim(text="It was a present of the king.", excerpts=[1]),
+        Claim(text="A ferry had sunk before.", excerpts=[2, 9]),
+        Claim(text="Its toll was lifted in 1952.", excerpts=[3]),
+    ]
+    assert with_quotes(ledger, [stands, *refused], [stands]) == [stands]
