@@ -153,9 +153,9 @@ class _Asked(BaseModel):
 
 
 class _Answered(BaseModel):
-    """Base of what a researcher sends: a reader tolerates fields that it does not know."""
+    """Base of what a researcher sends: fields that a reader does not know are kept."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
 
 
 class Constraints(_Asked):

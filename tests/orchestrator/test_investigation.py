@@ -21,6 +21,7 @@ from marchwarden.contract import (
     OpenQuestion,
     Priority,
     ResearchRequest,
+    ResearchResult,
 )
 from marchwarden.corpus.corpus_fetcher import page_of_document
 from marchwarden.errors import TraceError
@@ -35,6 +36,7 @@ from marchwarden.orchestrator.team import Team
 from marchwarden.server.admission import Ending, Stop
 from marchwarden.settings import Settings
 from marchwarden.sources.recorded_tools import read_again
+from marchwarden.store.content_store import Store
 from marchwarden.trace.events import Dispatched, Dropped, Lost, Recorder, Returned, Skipped, Stopped
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
@@ -255,6 +257,17 @@ async def test_a_discovery_that_nobody_answers_for_is_handed_on_with_the_reason(
     assert any("legal" in event.decision for event in events_of(trace, Skipped))
     assert [event.suggested_researcher for event in result.discovery_events] == ["legal"]
     assert any("No researcher of the team is for 'legal'" in gap.detail for gap in result.gaps)
+
+
+async def test_what_a_researcher_of_a_later_version_says_besides_is_handed_on(tmp_path: Path) -> None:
+    told = discovery("legal").model_dump() | {"court": "Halden District Court"}
+    later = DiscoveryEvent.model_validate(told)
+    _, web = member("web", tmp_path, Script(pages=BUILT, discoveries=[later]))
+    result, trace = await investigate([web], tmp_path)
+    (returned,) = events_of(trace, Returned)
+    stored = Store(tmp_path / "store").get(returned.result_hash)
+    for each in (result, ResearchResult.model_validate_json(stored)):
+        assert [event.model_extra for event in each.discovery_events] == [{"court": "Halden District Court"}]
 
 
 @pytest.mark.parametrize(
