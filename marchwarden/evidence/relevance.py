@@ -54,6 +54,8 @@ Alike: TypeAlias = Mapping[tuple[int, int], float]
 # window's start and end. An aspect that is not in it was not judged; one without windows has none that is likely.
 Judged: TypeAlias = Mapping[int, Mapping[tuple[int, int], float]]
 Features: TypeAlias = dict[str, float]
+# Windows of each of several pages, in the order of the pages.
+Quoted: TypeAlias = Sequence[Sequence[Window]]
 
 # Usual cosine similarity of a question and a passage, and its spread, about: the embedding model's cosines lie close
 # together. The weights are fitted to features scaled by them.
@@ -354,8 +356,10 @@ class Relevance:
                 shares.append((share, window))
         return [window for _, window in sorted(shares, key=lambda each: -each[0])[:_FULLY_SCORED]]
 
-    def is_judged(self, aspect: Aspect) -> bool:
-        return aspect.number in self._judged
+    def is_judged(self, aspect: Aspect, window: Window | None = None) -> bool:
+        """Return whether windows of the page were judged for an aspect, or whether this one was."""
+        judged = self._judged.get(aspect.number)
+        return judged is not None and (window is None or (window.start, window.end) in judged)
 
     def _words(self, passage: Passage, asked: "AskedFor") -> Sequence[str]:
         """Return the terms of a passage, without those of code that it does not hold as the aspect writes it."""
@@ -577,8 +581,11 @@ EMBEDDED, WINDOWS_OF_PAGE = 24, 6
 EMBEDDED_OF_FOREIGN_PAGE = 24
 
 
-def likeness(embedder: Embedder, pages: Sequence[Relevance], aspects: Sequence[Aspect]) -> list[Alike]:
-    """Return the similarities of the aspects and each page's likeliest passages, in the order of the pages.
+def likeness(
+    embedder: Embedder, pages: Sequence[Relevance], aspects: Sequence[Aspect], quoted: Quoted | None = None
+) -> list[Alike]:
+    """Return the similarities of the aspects and each page's likeliest passages, or those of `quoted`, in the order
+    of the pages.
 
     Blocks, for about 30 ms a passage that is new.
     """
@@ -587,19 +594,24 @@ def likeness(embedder: Embedder, pages: Sequence[Relevance], aspects: Sequence[A
     for row, aspect in enumerate(aspects):
         ranked: list[tuple[float, int, Window]] = []
         for place, relevance in enumerate(pages):
-            if aspect.number in relevance.foreign:
+            if quoted is not None:
+                ranked += [(relevance.rank(window, aspect), place, window) for window in quoted[place]]
+            elif aspect.number in relevance.foreign:
                 wanted += [(place, row, each) for each in relevance.page.passages[:EMBEDDED_OF_FOREIGN_PAGE]]
             else:
                 ranked += [(score, place, window) for score, window in relevance.candidates(aspect, WINDOWS_OF_PAGE)]
         ranked.sort(key=lambda each: -each[0])
         likely = [(place, row, passage) for _, place, window in ranked for passage in window.passages]
-        wanted += likely[:EMBEDDED]
+        wanted += likely[: EMBEDDED if quoted is None else QUOTES]
     similar = embedder.likeness([aspect.text for aspect in aspects], [passage.text for _, _, passage in wanted])
     found: list[dict[tuple[int, int], float]] = [{} for _ in pages]
     for column, (place, row, passage) in enumerate(wanted):
         found[place][aspects[row].number, passage.number] = similar[row][column]
     return list(found)
 
+
+# Quotes of others that are compared and judged for each aspect, at most. A guess: both together take 2 s of a core.
+QUOTES = 48
 
 # Language that the judge reads.
 JUDGED_LANGUAGE = "en"
@@ -608,8 +620,11 @@ JUDGED_LANGUAGE = "en"
 JUDGED = 16
 
 
-def judge_windows(judge: AnswerJudge, pages: Sequence[Relevance], aspects: Sequence[Aspect]) -> list[Judged]:
-    """Return what the judge says of the windows that rank best for each aspect, in the order of the pages.
+def judge_windows(
+    judge: AnswerJudge, pages: Sequence[Relevance], aspects: Sequence[Aspect], quoted: Quoted | None = None
+) -> list[Judged]:
+    """Return what the judge says of the windows that rank best for each aspect, or of `quoted`, in the order of the
+    pages.
 
     Rows of tables in files and pages in another language than the aspect are not judged. Blocks, for about 12 ms a
     window.
@@ -625,10 +640,13 @@ def judge_windows(judge: AnswerJudge, pages: Sequence[Relevance], aspects: Seque
         ]
         for place in read:
             found[place][aspect.number] = {}
-        ranked = [
-            (score, place, window) for place in read for score, window in pages[place].candidates(aspect, JUDGED)
-        ]
-        best = sorted(ranked, key=lambda each: -each[0])[:JUDGED]
+        if quoted is None:
+            most = JUDGED
+            ranked = [(score, place, each) for place in read for score, each in pages[place].candidates(aspect, most)]
+        else:
+            most = QUOTES
+            ranked = [(pages[place].rank(each, aspect), place, each) for place in read for each in quoted[place]]
+        best = sorted(ranked, key=lambda each: -each[0])[:most]
         texts = [
             in_place(pages[place].page.page.title, window.passages[0].heading, window.text)
             for _, place, window in best
@@ -639,15 +657,20 @@ def judge_windows(judge: AnswerJudge, pages: Sequence[Relevance], aspects: Seque
 
 
 def read_closely(
-    pages: Sequence[Relevance], aspects: Sequence[Aspect], embedder: Embedder, judge: AnswerJudge | None
+    pages: Sequence[Relevance],
+    aspects: Sequence[Aspect],
+    embedder: Embedder,
+    judge: AnswerJudge | None,
+    quoted: Quoted | None = None,
 ) -> list[Relevance]:
     """Return the relevance of the pages by meaning, and by what the judge says of the windows likeliest by it.
 
+    `quoted`: the windows of each page that others chose, which are all that is looked at then; None where nobody did.
     Blocks.
     """
-    alike = likeness(embedder, pages, aspects)
+    alike = likeness(embedder, pages, aspects, quoted)
     compared = [page.to(aspects, known) for page, known in zip(pages, alike, strict=True)]
     if judge is None:
         return compared
-    judged = judge_windows(judge, compared, aspects)
+    judged = judge_windows(judge, compared, aspects, quoted)
     return [page.to(aspects, *known) for page, known in zip(pages, zip(alike, judged, strict=True), strict=True)]

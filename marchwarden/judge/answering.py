@@ -66,6 +66,19 @@ class AnswerJudge:
         return found
 
 
+class RememberingJudge(AnswerJudge):
+    """A judge that is asked about the same passages again and again, and judges each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], float] = {}
+
+    def log_odds(self, question: str, passages: Sequence[str]) -> list[float]:
+        new = [each for each in dict.fromkeys(passages) if (question, each) not in self._known]
+        judged = zip(new, super().log_odds(question, new), strict=True)
+        self._known |= {(question, passage): odds for passage, odds in judged}
+        return [self._known[question, each] for each in passages]
+
+
 def _tokens(text: str) -> list[int]:
     known = _vocabulary()
     return [known[piece] for word in words_of(text) for piece in _pieces(word)]

@@ -22,7 +22,7 @@ from marchwarden.agent.recording import Narrator
 from marchwarden.budget import SYNTHESIS_SHARE, SYNTHESIS_TOKENS, VERIFY_SHARE, VERIFY_TOKENS, Budget
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.evidence.conflicts import find_conflicts
-from marchwarden.judge.answering import open_judge
+from marchwarden.judge.answering import RememberingJudge, open_judge
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator.agenda import LEAST_TOKENS, Valued, least_tokens
 from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
@@ -95,7 +95,7 @@ class Investigation:
             [],
             parameters,
             embedder=open_embedder(plan.settings),
-            researchers_judge=open_judge(plan.settings) is not None,
+            judge=RememberingJudge() if open_judge(plan.settings) else None,
         )
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
         self._stages: StageRunner | None = None
@@ -264,7 +264,8 @@ class Investigation:
             for valued in [*(valued for valued, tokens in batch if not tokens), *unpaid]:
                 self._steps.skip(valued.step, "no tokens are left for it", valued.utility)
                 self._budget.ran_out("tokens")
-            ledger = self._ledger()
+            # Comparing and judging what is new takes up to seconds.
+            ledger = await anyio.to_thread.run_sync(self._ledger)
             self._steps.sent(sent, ledger)
             ledger.conflicts = find_conflicts(ledger, self._merger.parameters)
             batch = self._steps.choose(self._dispatcher.rihlas, ledger)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from marchwarden.contract import Gap, GapCategory, Lineage, SourceAuthority
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, likeness
+from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, read_closely
 from marchwarden.evidence.windows import Window
 from marchwarden.http.addresses import publisher_of
+from marchwarden.judge.answering import AnswerJudge
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger, ReportedGap
 from marchwarden.observations import Page, Passage, is_file
 from marchwarden.orchestrator.rihla import Rihla, Unserved, aspect_of, is_settled_by
@@ -43,8 +44,8 @@ class Merger:
     aspects: list[str]
     parameters: Parameters = DEFAULT
     embedder: Embedder | None = None
-    researchers_judge: bool = False
-    """True where the researchers judge passages before they quote them."""
+    judge: AnswerJudge | None = None
+    """Judge of quotes, and of the researchers of this process before they quote; None where nobody judges."""
     _known: dict[str, PageTerms] = field(default_factory=dict)
 
     def ledger(self, rihlas: Sequence[Rihla], unserved: Sequence[Unserved] = (), *, is_last: bool = False) -> Ledger:
@@ -124,8 +125,12 @@ class Merger:
             for found, (_, each, _) in zip(read, merged, strict=True)
         ]
         if self.embedder and relevances:
-            alike = likeness(self.embedder, relevances, aspects)
-            relevances = [one.to(aspects, known) for one, known in zip(relevances, alike, strict=True)]
+            # Rows of a database count for what their statement was written for, whatever they say.
+            quoted = [
+                [_window(each.page, quote) for quote in quotes] if each.page.query is None else []
+                for _, each, quotes in merged
+            ]
+            relevances = read_closely(relevances, aspects, self.embedder, self.judge, quoted)
         for relevance, (rihla, each, quotes) in zip(relevances, merged, strict=True):
             for quote in quotes:
                 asked = rihla.step.aspect
@@ -152,11 +157,12 @@ class Merger:
         for aspect in aspects:
             # With the heading that the quote has.
             excerpt = relevance.excerpt(window, aspect).from_place(quote.start, page.text)
-            # What the researcher read besides is not here, and the rarity of words in it changes the figure.
-            excerpt.relevance = quote.measured.get(aspect.text, excerpt.relevance)
+            is_judged = relevance.is_judged(aspect, window)
+            if aspect.text in quote.measured:
+                # What the researcher read besides is not here, and the rarity of words in it changes the figure.
+                excerpt.relevance, is_judged = quote.measured[aspect.text], self.judge is not None
             excerpt.stance = quote.stance
             excerpt.place = window.passages[0].place
-            is_judged = self.researchers_judge and aspect.text in quote.measured
             excerpt.answers = excerpt.relevance >= (least.judged if is_judged else least.relevant)
             found.append(excerpt)
         kept = [excerpt for excerpt in found if excerpt.relevance >= least.relevant_too]

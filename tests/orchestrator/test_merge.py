@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from marchwarden.agent.conclusion import conclude, today
 from marchwarden.contract import ResearchRequest
+from marchwarden.judge import answering
+from marchwarden.judge.answering import RememberingJudge
 from marchwarden.observations import ContentHash, Page, Passage, content_hash
 from marchwarden.orchestrator.merge import Merger
 from marchwarden.orchestrator.rihla import Rihla, Step
 from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
 from marchwarden.stages.stage import WithoutModel
+from marchwarden.text import embedding
+from marchwarden.text.embedding import Embedder
 from marchwarden.trace.events import Fetched
 
 QUESTION = "When was the Halden Bridge built, and how many rivers does it cross?"
@@ -68,6 +74,24 @@ def test_a_quote_with_the_heading_above_it_is_measured_as_the_passages_under_it(
     )
     assert whole.text == text
     assert whole.relevance == bare.relevance
+
+
+@pytest.mark.skipif(
+    not (embedding.is_installed() and answering.is_installed()), reason="the extra `semantic` is not installed"
+)
+def test_quotes_of_a_researcher_that_goes_by_words_are_judged(tmp_path: Path) -> None:
+    """What shares the words of a question and does not answer it is no evidence, whoever quoted it."""
+    asked = "How high is the Halden Bridge?"
+    quoted = {
+        "https://a.example/": "The Halden Bridge is high, and everybody in Halden is proud of the bridge.",
+        "https://b.example/": "It is 45 metres tall, the Halden Bridge.",
+    }
+    rihlas = [a_rihla(number, *plain(url, text)) for number, (url, text) in enumerate(quoted.items(), start=1)]
+    counts = {}
+    for name, judge in {"without": None, "with": RememberingJudge()}.items():
+        merger = Merger(asked, None, [asked], embedder=Embedder(tmp_path / "vectors.sqlite"), judge=judge)
+        counts[name] = [each.locator for each in merger.ledger(rihlas).excerpts if each.answers]
+    assert counts == {"without": [*quoted], "with": ["https://b.example/"]}
 
 
 @pytest.mark.anyio

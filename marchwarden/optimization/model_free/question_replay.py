@@ -23,7 +23,7 @@ from marchwarden.evaluation.scoring.answer_scorers import is_right
 from marchwarden.evaluation.scoring.metrics import SCORERS
 from marchwarden.evidence.confidence import has_open_conflict, share_answered
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
-from marchwarden.judge.answering import AnswerJudge, open_judge
+from marchwarden.judge.answering import RememberingJudge, open_judge
 from marchwarden.observations import FetchOutcome, SearchOutcome
 from marchwarden.optimization.examples.labelled_web import patience
 from marchwarden.optimization.model_free.relevance_fit import fit_weights, rows_of
@@ -77,7 +77,7 @@ class QuestionReplay:
         self._web = FrozenWeb.load(settings.frozen_web)
         self._search = _CachedSearch(SnapshotSearch(self._settings, self._web))
         self._embedder = _CachedEmbedder.of(open_embedder(self._settings))
-        self._judge = _CachedJudge() if open_judge(self._settings) else None
+        self._judge = RememberingJudge() if open_judge(self._settings) else None
         self._fetchers: dict[str | None, _CachedFetcher] = {}
 
     @property
@@ -201,15 +201,4 @@ class _CachedEmbedder(Embedder):
         key = (tuple(queries), tuple(passages))
         if key not in self._known:
             self._known[key] = self._embedder.likeness(queries, passages)
-        return self._known[key]
-
-
-class _CachedJudge(AnswerJudge):
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, tuple[str, ...]], list[float]] = {}
-
-    def log_odds(self, question: str, passages: Sequence[str]) -> list[float]:
-        key = (question, tuple(passages))
-        if key not in self._known:
-            self._known[key] = super().log_odds(question, passages)
         return self._known[key]
