@@ -349,8 +349,10 @@ def deliver(
     force: bool,
     trace: Path | None = None,
     earlier: Earlier | None = None,
+    is_shown: bool = True,
 ) -> bool:
-    """Print a result, and write it to a file where one is named; a page for the browser needs the trace.
+    """Print a result where it `is_shown`, and write it to a file where one is named; a page for the browser needs the
+    trace.
 
     Return whether a file was written.
     """
@@ -369,7 +371,7 @@ def deliver(
         try:
             if json:
                 console.json(earlier.plain(result) if earlier else result.model_dump(mode="json"))
-            else:
+            elif is_shown:
                 console.result(result)
         except OSError as error:
             if not is_full(error):

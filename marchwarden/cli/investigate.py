@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -114,6 +115,15 @@ def command(
         ),
     ] = None,
     json: options.Json = False,
+    events: Annotated[
+        bool,
+        typer.Option(
+            "--events",
+            metavar="",
+            help="Print each step as a line of JSON on stdout while it happens, as in the trace; the last one has "
+            "the result.",
+        ),
+    ] = False,
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
@@ -122,6 +132,8 @@ def command(
         from marchwarden.cli.views.result_file import ENDINGS
 
         options.check_output(output, "--output", ENDINGS, force=force)
+    if events and json:
+        raise typer.BadParameter("--events can't go with --json: its last line has the result")
     if team is not None and source is not None:
         raise typer.BadParameter("--source can't go with --team: its servers have their own sources")
     if team is not None:
@@ -169,11 +181,24 @@ def command(
         seconds = seconds or begun.journal.max_seconds
     else:
         request = request_from(question or "", context, depth, {"token_budget": budget or TOKENS})
-    order = _Order(request, chosen, settings, trace_id, seconds or SECONDS, at_once, is_resumed=begun is not None)
+    order = _Order(
+        request,
+        chosen,
+        settings,
+        trace_id,
+        seconds or SECONDS,
+        at_once,
+        is_resumed=begun is not None,
+        on_line=console.data if events else None,
+    )
     result, signals = _run(order)
     if result is None and not trace.exists():
         raise KeyboardInterrupt
-    if result is not None and deliver(result, request, json=json, output=output, force=force, trace=trace):
+    if events and begun is not None and begun.journal.is_complete:
+        console.data(trace.read_bytes().splitlines(keepends=True)[-1])
+    if result is not None and deliver(
+        result, request, json=json, output=output, force=force, trace=trace, is_shown=not events
+    ):
         console.done(f"Written to {output}")
     tell_unpublished(trace)
     if note:
@@ -260,6 +285,8 @@ class _Order:
     seconds: float
     at_once: int
     is_resumed: bool = field(kw_only=True)
+    on_line: Callable[[bytes], None] | None = None
+    """Gets each line of the trace; None where nobody reads them."""
 
 
 def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
@@ -295,6 +322,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
                         resumed=order.is_resumed,
                         tell=tree.tell,
                         watch=tree.watch,
+                        on_line=order.on_line,
                         started=running.append,
                     )
                 )

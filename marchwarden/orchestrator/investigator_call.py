@@ -53,16 +53,17 @@ async def run_investigation(
     resumed: bool = False,
     tell: TellOf = lambda number, message: None,
     watch: Callable[[Event], None] = lambda event: None,
+    on_line: Callable[[bytes], None] | None = None,
     started: Callable[[Investigation], None] = lambda investigation: None,
     ending: Ending | None = None,
     continues: str | None = None,
 ) -> ResearchResult:
     """Answer a question with a team; `resumed`: go on with the trace that is there, for so many seconds more.
 
-    `tell` hears what each rihla is doing, `watch` gets each event, `started` the investigation itself, which can be
-    interrupted; `ending` says by whom a call was cancelled, `continues` which trace it follows up. An investigation
-    that had ended with nothing left to do is only told again. Raises ConfigurationError, TraceError and StorageError,
-    and ResearchFailed for an internal failure.
+    `tell` hears what each rihla is doing, `watch` gets each event, `on_line` its line in the trace, `started` the
+    investigation itself, which can be interrupted; `ending` says by whom a call was cancelled, `continues` which
+    trace it follows up. An investigation that had ended with nothing left to do is only told again. Raises
+    ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
     """
     journal = Journal()
     writer = TraceWriter(
@@ -70,6 +71,7 @@ async def run_investigation(
         trace_id,
         secrets=secrets_of(settings),
         on_progress=partial(tell, 0),
+        on_line=on_line,
         signing_key=settings.signing_key,
     )
     if resumed:

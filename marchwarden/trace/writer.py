@@ -51,8 +51,9 @@ def event_text(given: Mapping[str, Any]) -> str:
 class TraceWriter:
     """Writer of `{folder}/{trace_id}.jsonl`. It is a trace.events.Recorder, and safe under threads.
 
-    `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now.
-    A finished trace is signed with `signing_key`, the file of a private key, where there is one.
+    `secrets` are values that must never be written (`redaction.secrets_of`). `on_progress` receives what happens now,
+    `on_line` each line once it is written, with its end. A finished trace is signed with `signing_key`, the file of a
+    private key, where there is one.
     """
 
     def __init__(
@@ -62,13 +63,14 @@ class TraceWriter:
         *,
         secrets: Iterable[str] = (),
         on_progress: Callable[[str], None] | None = None,
+        on_line: Callable[[bytes], None] | None = None,
         signing_key: Path | None = None,
     ) -> None:
         self.path = folder / f"{trace_id}.jsonl"
         self.steps = 0
         """Number of lines written so far."""
         self._redactor = Redactor(secrets)
-        self._on_progress = on_progress
+        self._on_progress, self._on_line = on_progress, on_line
         self._signing_key = signing_key
         self._trace_id = trace_id
         self._store = Store(folder / "store")
@@ -119,7 +121,8 @@ class TraceWriter:
                 durable = action in _DURABLE
                 if durable:
                     self._store.sync(name.decode() for name in HASH.findall(line) if self._store.has(name.decode()))
-                self._append(self._chained(line, objects))
+                whole = self._chained(line, objects)
+                self._append(whole)
                 self.steps += 1
                 if ends or durable:
                     sync([self.path])
@@ -129,6 +132,8 @@ class TraceWriter:
                     f"{self.path} can't be written: {error.strerror or error}",
                     hint=_HINT,
                 ) from error
+            if self._on_line:
+                self._on_line(whole.lstrip(b"\n"))
 
     def reopen(self) -> None:
         """Go on with the trace that the file holds. Raises StorageError where it can't be read."""

@@ -157,6 +157,23 @@ def test_one_that_ran_out_of_tokens_says_with_how_many_it_goes_on(run: Run, web:
     assert set(asked) == {"a", "b"}
 
 
+def test_each_step_is_a_line_of_json_while_it_happens(
+    run: Run, web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are the lines of the trace, byte for byte; whoever asks again gets the one with the result."""
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    ran = run("investigate", QUESTION, "--source", "snapshot", "--events")
+    told = [json.loads(line) for line in ran.out.splitlines()]
+    (trace,) = (each for each in traces(tmp_path) if each.stem == told[-1]["result"]["trace_id"])
+    assert ran.out == trace.read_text("utf-8")
+    assert [each["action"] for each in told if each["action"] in ("dispatch", "return", "stop", "result")] == [
+        "dispatch", "return", "stop", "result",
+    ]  # fmt: skip
+    again = run("investigate", "--resume", trace.stem, "--events")
+    assert again.out == ran.out.splitlines(keepends=True)[-1]
+    assert run("investigate", QUESTION, "--events", "--json").code == 2
+
+
 def test_only_an_investigation_that_was_begun_can_go_on(run: Run, a_trace: str) -> None:
     unknown = run("investigate", "--resume", "ffff")
     assert unknown.code == 1
