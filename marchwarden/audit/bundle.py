@@ -39,7 +39,7 @@ This bundle holds the answer to the question above, and everything that it was m
 | `trace.jsonl` | every step of the research, each line chained to all before it, the last one sealed |
 | `trace.jsonl.sig` | OpenSSH's signature of the trace, where it was signed |
 | `texts/` | the texts that were read and quoted, each named by its SHA-256 |
-| `objects/` | the pages as they were fetched, byte for byte, each named by its SHA-256 |
+| `objects/` | the pages as they were fetched, and the traces of several researchers, each named by its SHA-256 |
 | `annotations.jsonld` | each quote as a W3C Web Annotation |
 | `ro-crate-metadata.json` | what is in here, for archives (RO-Crate 1.1) |
 | `SHA256SUMS` | the sum of every file: `sha256sum -c SHA256SUMS` |
@@ -212,6 +212,10 @@ def _crate(files: Mapping[str, bytes], lines: list[dict[str, Any]], result: dict
             kinds[_file_of(line["content_hash"], is_text=False)] = (f"Page: {title} ({url})", kind)
         if line.get("text_hash"):
             kinds[_file_of(line["text_hash"], is_text=True)] = (f"Text of: {title} ({url})", "text/plain")
+    for line in lines:
+        if line.get("action") == "keep_trace":
+            told = (f"Trace of the researcher {line['researcher']} ({line['trace_id']})", "application/jsonl")
+            kinds[_file_of(line["trace_hash"], is_text=False)] = told
     entities = []
     for name in sorted(files):
         described, kind = kinds.get(name, ("Stored object", "application/octet-stream"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -40,7 +41,7 @@ from marchwarden.text.escaping import html_templates, web_address
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import Trace
 from marchwarden.trace.standalone_verifier import Evidence, pages_of, picks_of
-from marchwarden.trace.timeline import timeline
+from marchwarden.trace.timeline import Entry, timeline
 
 # Words at each end of a quote that a link names: enough to tell it from the rest of a page. A guess; browsers look
 # for the start and the end, and take what is between.
@@ -156,6 +157,7 @@ def _rendered(
         verdict=Verdict.of(verifier.check(evidence)),
         checked=checked,
         steps=timeline(Trace(Path(f"{result.trace_id}.jsonl"), lines)),
+        steps_of=_steps_of_researchers(evidence, lines),
         frozen=FROZEN_WEB.strip("*") if is_frozen else None,
         band=confidence_band(result.confidence),
         factors=confidence_parts(result.confidence_factors, result.citations),
@@ -167,6 +169,20 @@ def _rendered(
         discovery_kind=discovery_kind,
         non_text=NON_TEXT_SOURCE,
     )
+
+
+def _steps_of_researchers(evidence: Evidence, lines: list[dict[str, Any]]) -> dict[str, list[Entry]]:
+    """Return the steps of each researcher of an investigation by the id of its trace, where that was kept."""
+    found = {}
+    for kept in lines:
+        body = evidence.get(kept["trace_hash"]) if kept.get("action") == "keep_trace" else None
+        if body is None or verifier.digest(body) != kept["trace_hash"]:
+            continue
+        own = [line for each in body.split(b"\n") if (line := verifier.parse(each))]
+        # Another server wrote it: one that can't be read is left out, and the page is shown all the same.
+        with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            found[kept["trace_id"]] = timeline(Trace(Path(f"{kept['trace_id']}.jsonl"), own))
+    return found
 
 
 def _sources(evidence: Evidence, lines: list[dict[str, Any]], result: ResearchResult) -> Iterator[Source]:

@@ -120,10 +120,22 @@ class Dispatcher:
         rihla.evidence, rihla.is_taken = taken.pages, True
         # A trace that is gone on with may have an event already.
         known = self._journal.recorded
-        for event in taken.events:
+        found = taken.events
+        if taken.trace_hash is not None:
+            kept = events.TraceKept(
+                rihla=rihla.number,
+                researcher=step.researcher,
+                trace_id=result.trace_id,
+                trace_hash=taken.trace_hash,
+                decision="It shows how the researcher found what it quotes.",
+            )
+            found = [kept, *found]
+        for event in found:
             keys: set[tuple[str, str]] = set()
             if isinstance(event, events.Fetched):
                 keys = {(event.final_url, str(event.text_hash))}
+            elif isinstance(event, events.TraceKept):
+                keys = {(event.trace_id, event.trace_hash)}
             elif isinstance(event, events.Extracted):
                 keys = {(event.url, f"{pick.start} {pick.end}") for pick in event.picks}
             is_known = bool(keys) and keys <= known

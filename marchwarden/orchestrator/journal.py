@@ -23,6 +23,7 @@ from marchwarden.trace.events import (
     Resumed,
     Returned,
     Started,
+    TraceKept,
 )
 from marchwarden.trace.reader import Trace
 
@@ -58,7 +59,7 @@ class Journal:
     """Sub-questions of its plan; none where it had not planned yet."""
     rihlas: dict[int, Past] = field(default_factory=dict)
     recorded: set[tuple[str, str]] = field(default_factory=set)
-    """Pages that were taken over: address, and hash of the text or the quote."""
+    """Pages and traces that were taken over: address or id, and hash of the text or place of the quote."""
     tokens_used: int = 0
     """Tokens charged so far, for rihlas and for its own model calls."""
     least_tokens: int = LEAST_TOKENS
@@ -177,6 +178,8 @@ def fold(trace: Trace, store: Store) -> Journal:
             past.final = event.final
         elif isinstance(event, Fetched):
             journal.recorded.add((event.final_url, str(event.text_hash)))
+        elif isinstance(event, TraceKept):
+            journal.recorded.add((event.trace_id, event.trace_hash))
         elif isinstance(event, Extracted):
             journal.recorded.update((event.url, f"{pick.start} {pick.end}") for pick in event.picks)
         elif isinstance(event, Concluded):

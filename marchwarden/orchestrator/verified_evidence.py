@@ -66,6 +66,8 @@ class Taken:
     """Events for the investigation's own trace: each page, what was picked from it, and what was refused."""
     refused: int
     """Citations that were not taken over, because their page does not hold them or could not be had."""
+    trace_hash: str | None
+    """Hash under which the store holds the researcher's trace; None where it can't be had."""
 
 
 async def take(
@@ -78,11 +80,12 @@ async def take(
     *,
     is_own: bool = False,
 ) -> Taken:
-    """Return a result's verified excerpts; its trace is kept beside the own one.
+    """Return a result's verified excerpts; its trace is kept beside the own one, and in the store.
 
     `allows` says whose pages count; `is_own` that the researcher runs in this process, so that its figures count.
     """
-    lines = await _trace_of(result.trace_id, read, store)
+    trace = await _trace_of(result.trace_id, read, store)
+    lines = [line for each in trace.split(b"\n") if (line := whole_line(each))]
     fetches = [line for line in lines if line.get("action") == "fetch_url"]
     pages: dict[str, QuotedPage] = {}
     refused: list[Dropped] = []
@@ -102,11 +105,12 @@ async def take(
     events: list[Event] = []
     for each in taken:
         events += [_fetched(each), _extracted(each, question)]
-    return Taken(taken, [*events, *refused], len(refused))
+    kept = await anyio.to_thread.run_sync(store.put, trace) if lines else None
+    return Taken(taken, [*events, *refused], len(refused), kept)
 
 
-async def _trace_of(trace_id: str, read: Read, store: Store) -> list[dict[str, Any]]:
-    """Return the lines of a researcher's trace; none where it can't be had."""
+async def _trace_of(trace_id: str, read: Read, store: Store) -> bytes:
+    """Return a researcher's trace; nothing where it can't be had."""
     path = store.folder.parent / f"{trace_id}.jsonl"
     try:
         body: bytes | None = await anyio.to_thread.run_sync(path.read_bytes)
@@ -115,7 +119,7 @@ async def _trace_of(trace_id: str, read: Read, store: Store) -> list[dict[str, A
         if body is not None:
             make_private_folder(path.parent)
             await anyio.to_thread.run_sync(lambda: write_whole(path, body or b"", synced=False, private=True))
-    return [line for each in (body or b"").split(b"\n") if (line := whole_line(each))]
+    return body or b""
 
 
 async def _take_citation(

@@ -136,6 +136,17 @@ class Returned(_Event):
     duration_sec: float
 
 
+class TraceKept(_Event):
+    """A researcher's own trace, which is evidence of an investigation as a page is."""
+
+    action: Literal["keep_trace"] = "keep_trace"
+    rihla: int
+    researcher: str
+    trace_id: str
+    trace_hash: str
+    """Hash under which the store holds it."""
+
+
 class Lost(_Event):
     """A rihla without a result: its researcher was not there, died, hung, or sent no valid one."""
 
@@ -422,6 +433,7 @@ Event: TypeAlias = (
     | Resumed
     | Dispatched
     | Returned
+    | TraceKept
     | Lost
     | Skipped
     | Planned

@@ -91,6 +91,8 @@ def _describe(event: JsonView) -> str:
             found = f"{_count(event.citations, 'citation')}, {_count(event.gaps, 'gap')}"
             spent = f"{event.charged_tokens} tokens in {event.duration_sec:.1f} s"
             return f"{event.researcher} answered (rihla {event.rihla}): {found}, {spent}, trace {event.trace_id}"
+        case "keep_trace":
+            return f"kept the trace of {event.researcher} (rihla {event.rihla}): {event.trace_id}"
         case "lost":
             return f"no result from {event.researcher} (rihla {event.rihla}): {event.charged_tokens} tokens charged"
         case "skip":

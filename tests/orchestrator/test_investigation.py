@@ -10,6 +10,8 @@ import anyio
 import pytest
 
 from marchwarden.agent.rerun_call import Exchange, rerun
+from marchwarden.audit.bundle import Views, files_of
+from marchwarden.audit.evidence_page import evidence_page
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
 from marchwarden.budget import Budget
 from marchwarden.contract import (
@@ -27,7 +29,7 @@ from marchwarden.corpus.corpus_fetcher import page_of_document
 from marchwarden.errors import TraceError
 from marchwarden.lm import Model
 from marchwarden.lm.scripted import Reply, ScriptedEngine
-from marchwarden.observations import Page
+from marchwarden.observations import Page, content_hash
 from marchwarden.orchestrator.agenda import LEAST_TOKENS
 from marchwarden.orchestrator.investigator import Investigation
 from marchwarden.orchestrator.investigator_call import investigate_call, run_investigation
@@ -37,7 +39,7 @@ from marchwarden.server.admission import Ending, Stop
 from marchwarden.settings import Settings
 from marchwarden.sources.recorded_tools import read_again
 from marchwarden.store.content_store import Store
-from marchwarden.trace.events import Dispatched, Dropped, Lost, Recorder, Returned, Skipped, Stopped
+from marchwarden.trace.events import Dispatched, Dropped, Lost, Recorder, Returned, Skipped, Stopped, TraceKept
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.standalone_verifier import check
 from tests.agent.test_researcher_with_a_model import good, stage_of
@@ -94,6 +96,51 @@ async def test_its_trace_passes_every_check_of_a_researchers_trace(tmp_path: Pat
     path = tmp_path / f"{TRACE_ID}.jsonl"
     assert Verdict.of(check(evidence_of_trace(path))).state == "verified"
     assert quick_verdict(path).state in ("verified", "unchecked")
+
+
+async def test_the_steps_of_each_researcher_are_part_of_its_evidence_page_and_bundle(tmp_path: Path) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    _, second = member("two", tmp_path, Script(pages=PAID))
+    result, _ = await investigate([first, second], tmp_path)
+    ids = [each.trace_id for each in result.lineage or []]
+    evidence = evidence_of_trace(tmp_path / f"{TRACE_ID}.jsonl")
+    page = evidence_page(evidence)
+    for name, trace_id in zip(("one", "two"), ids, strict=True):
+        steps = len(read_trace(tmp_path / f"{trace_id}.jsonl").raw)
+        assert f"<summary>{steps} steps of {name}</summary>".encode() in page
+    bundled = files_of(evidence, Views(report=lambda result, question: ""))
+    own = [(tmp_path / f"{trace_id}.jsonl").read_bytes() for trace_id in ids]
+    assert all(trace in bundled.values() for trace in own)
+
+
+async def test_nobody_can_put_another_trace_of_a_researcher_in_the_place_of_the_one_that_was_kept(
+    tmp_path: Path,
+) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    _, trace = await investigate([first], tmp_path)
+    (kept,) = events_of(trace, TraceKept)
+    evidence = evidence_of_trace(trace.path)
+    assert b"steps of one" in evidence_page(evidence)
+    swapped = replace(evidence, get=lambda key: b"{}" if key == kept.trace_hash else evidence.get(key))
+    assert b"steps of one" not in evidence_page(swapped)
+    assert Verdict.of(check(swapped)).state == "damaged"
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b'{"step": 1, "action": 7, "timestamp": []}', b"\xff\xfe", b"{" * 9999])
+async def test_a_trace_of_a_researcher_that_makes_no_sense_does_not_spoil_the_evidence_page(
+    text: bytes, tmp_path: Path
+) -> None:
+    _, first = member("one", tmp_path, Script(pages=BUILT))
+    _, trace = await investigate([first], tmp_path)
+    (kept,) = events_of(trace, TraceKept)
+    evidence = evidence_of_trace(trace.path)
+    named = content_hash(text)
+    of_server = replace(
+        evidence,
+        trace=evidence.trace.replace(kept.trace_hash.encode(), named.encode()),
+        get=lambda key: text if key == named else evidence.get(key),
+    )
+    assert b"Halden Bridge was built in 1931" in evidence_page(of_server)
 
 
 @pytest.mark.parametrize("mode", [INVENTS, MISQUOTES, NO_TRACE])

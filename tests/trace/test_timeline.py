@@ -20,6 +20,7 @@ from marchwarden.trace.events import (
     Returned,
     Searched,
     Skipped,
+    TraceKept,
     WasCancelled,
     WasKilled,
 )
@@ -60,6 +61,9 @@ INVESTIGATION: list[Event] = [
         tokens_used=500,
         duration_sec=1.5,
         decision="it reports 700 tokens",
+    ),
+    TraceKept(
+        rihla=1, researcher="web", trace_id=TRACE_ID, trace_hash="sha256:" + 64 * "0", decision="it is evidence"
     ),
     Lost(**RIHLA, sent=True, charged_tokens=500, tokens_used=1000, duration_sec=2.0, decision="it died"),
     Skipped(
