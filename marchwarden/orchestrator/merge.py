@@ -5,7 +5,7 @@ sub-questions, measured by its own rules. The order in which results came back m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from marchwarden.contract import Gap, GapCategory, Lineage, SourceAuthority
 from marchwarden.evidence.confidence import authority_of
@@ -14,7 +14,7 @@ from marchwarden.evidence.windows import Window
 from marchwarden.http.addresses import publisher_of
 from marchwarden.judge.answering import AnswerJudge
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger, ReportedGap
-from marchwarden.observations import Page, Passage, is_file
+from marchwarden.observations import Page, Passage, is_file, plain_line
 from marchwarden.orchestrator.rihla import Rihla, Unserved, aspect_of, is_settled_by
 from marchwarden.orchestrator.verified_evidence import Quote, QuotedPage
 from marchwarden.programs.parameters import DEFAULT, Parameters
@@ -33,6 +33,8 @@ MOST_POINTED_AT, FEW_SOURCES = 2, 2
 # out what is far below its own best. Of .6, .45, .3 and .2 for the train and dev questions of
 # evals/investigations/follow_ups.py: 22, 23, 25 and 25 of 26 nuggets that researchers found, 45 to 48 citations.
 CLOSE_TO_BEST = 0.3
+# Characters of a quote that a gap shows, at most. A guess.
+_SHOWN_CHARS = 200
 
 
 @dataclass
@@ -83,12 +85,16 @@ class Merger:
             page = each.page
             url = by_text.setdefault(page.text_hash, page.url)
             if url in merged:
-                known = merged[url]
+                _, first, kept = merged[url]
                 # The same address may have said something else when another researcher read it.
-                if known[1].page.text_hash == page.text_hash:
-                    kept = known[2]
-                    slices = {(quote.start, quote.end) for quote in kept}
-                    kept += [quote for quote in each.quotes if (quote.start, quote.end) not in slices]
+                for quote in each.quotes:
+                    text = page.text[quote.start : quote.end]
+                    is_same = page.text_hash == first.page.text_hash
+                    start = quote.start if is_same else first.page.text.find(text)
+                    if start < 0:
+                        ledger.reported.append(_read_otherwise(each, first, text))
+                    elif all((start, start + len(text)) != (known.start, known.end) for known in kept):
+                        kept.append(replace(quote, start=start, end=start + len(text)))
                 continue
             lead = Lead(url=page.url, title=page.title or "", snippet="", published=page.published, aspect=1, rank=0)
             authority = (
@@ -172,6 +178,17 @@ class Merger:
             best.answers = quote.by_model or is_last
             kept = [best, *(excerpt for excerpt in kept if excerpt is not best)]
         return sorted(kept, key=lambda excerpt: excerpt.aspect)
+
+
+def _read_otherwise(each: QuotedPage, first: QuotedPage, text: str) -> ReportedGap:
+    """Return the gap that tells a person what one researcher read at an address, and another did not."""
+    said = plain_line(text, _SHOWN_CHARS)
+    gap = Gap(
+        topic=each.page.url,
+        category=GapCategory.CONTRADICTORY_SOURCES,
+        detail=f'It read "{said}" at {each.page.url}. Where {first.researcher} read this page, it did not say that.',
+    )
+    return ReportedGap(aspect=0, researcher=each.researcher, gap=gap)
 
 
 def _window(page: Page, quote: Quote) -> Window:

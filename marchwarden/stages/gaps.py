@@ -220,6 +220,11 @@ def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
     return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
 
 
+# Categories of researchers' gaps that an answer of others does not fill. Contradictions between sources are found in
+# the evidence itself; what is reported as one is a page that two researchers read differently.
+_STAYS = (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED, GapCategory.CONTRADICTORY_SOURCES)
+
+
 def lost_researcher(name: str) -> str:
     """Return the topic of the gap that tells of a researcher that gave no result."""
     return f"the researcher {name}"
@@ -227,11 +232,11 @@ def lost_researcher(name: str) -> str:
 
 def _reported_beside(given: GapsGiven) -> list[Gap]:
     """Return the gaps of an investigation's researchers that stay although others answered: what is closed or needs
-    another kind of researcher, and each researcher that was lost."""
+    another kind of researcher, a page that two of them read differently, and each researcher that was lost."""
     kept: dict[str, Gap] = {}
     for each in given.ledger.reported:
         is_lost = each.gap.topic == lost_researcher(each.researcher)
-        stays = is_lost or each.gap.category in (GapCategory.ACCESS_DENIED, GapCategory.SCOPE_EXCEEDED)
+        stays = is_lost or each.gap.category in _STAYS
         if each.is_settled or not stays:
             continue
         # A database that can't make a query of a question says nothing about what others answered.

@@ -338,6 +338,22 @@ async def test_a_gap_is_closed_by_the_researcher_that_can(
     assert not any("ledger could not be read" in each.detail for each in result.gaps)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_a_page_that_two_researchers_read_differently_is_decided_by_its_passage_or_told(
+    is_there: bool, tmp_path: Path
+) -> None:
+    """The quote of the second counts where the first's copy of the page has it; else a person is told."""
+    url, paid = "https://bridges.halden.gov/", "The Halden Bridge was paid for by the Halden salt company."
+    built = "The Halden Bridge was built in 1931 over the river Tista."
+    one = page(url, built, *([f"{paid} So says the ledger of the town."] if is_there else []))
+    _, first = member("one", tmp_path, Script(pages=one))
+    _, second = member("two", tmp_path, Script(pages=page(url, paid)))
+    result, _ = await investigate([first, second], tmp_path)
+    told = [each.detail for each in result.gaps if each.category is GapCategory.CONTRADICTORY_SOURCES]
+    assert ("salt company" in result.answer) == is_there
+    assert [("salt company" in each, "two: It read" in each) for each in told] == [(True, True)] * (not is_there)
+
+
 async def test_a_specialist_is_asked_while_a_part_of_the_question_has_too_few_sources(tmp_path: Path) -> None:
     _, web = member("web", tmp_path, Script(pages=BUILT))
     papers, second = member("papers", tmp_path, Script(pages=PAID), answers=("academic",))
