@@ -73,7 +73,7 @@ class NextSteps:
             elif step.origin in _ANYBODYS and step.aspect not in open_:
                 self.skip(step, "others have answered it", valued.utility)
             elif valued.utility < LEAST_UTILITY:
-                self.skip(step, f"its value is {valued.utility:.2f}, less than {LEAST_UTILITY}", valued.utility)
+                self.skip(step, f"its value is {valued.utility:.3f}, less than {LEAST_UTILITY}", valued.utility)
             else:
                 worthy.append(valued)
         if not worthy:

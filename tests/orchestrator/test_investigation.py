@@ -420,7 +420,7 @@ async def test_what_is_worth_little_is_not_asked(tmp_path: Path) -> None:
     one, first = member("one", tmp_path, Script(pages=BUILT, questions=[asked]))
     _, trace = await investigate([first], tmp_path)
     assert len(one.asked) == 1
-    assert any("less than 0.08" in event.decision for event in events_of(trace, Skipped))
+    assert any("less than 0.02" in event.decision for event in events_of(trace, Skipped))
 
 
 async def test_a_call_of_a_server_with_a_team_tells_its_progress_in_percent(tmp_path: Path) -> None:
