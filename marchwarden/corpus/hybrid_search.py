@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from marchwarden.corpus.engines.corpus_index import CorpusIndex, Found
+from marchwarden.judge.thesaurus import is_english_word
 from marchwarden.text.ranking import query_terms, query_words, terms
 from marchwarden.text.spelling import meant_words
 
@@ -55,7 +56,8 @@ class HybridSearch:
         return list(_each_once(self._index.find_words(uses, 2 * most)))[:most] if uses else []
 
     def meant(self, query: str) -> dict[str, str]:
-        """Return the closest word of the documents for each word of `query` that none of them has."""
+        """Return the closest word of the documents for each word of `query` that none of them has, and a
+        dictionary neither."""
 
         def texts_near(word: str, edits: int) -> Iterator[str]:
             for found in self._index.find_misspelt(word, edits, _STRETCHES_OF_NEAR_WORDS, words):
@@ -66,7 +68,8 @@ class HybridSearch:
             return not readings or self._index.has_any(readings)
 
         words = list(dict.fromkeys(query_words(query)))
-        return meant_words(words, has, texts_near)
+        meant = meant_words(words, has, texts_near)
+        return {word: close for word, close in meant.items() if not is_english_word(word)}
 
 
 def fused(lists: Iterable[list[Found]]) -> list[Found]:

@@ -14,6 +14,7 @@ from zlib import crc32
 import tantivy
 
 from marchwarden.frozen_web.crawl import Listing, words_of
+from marchwarden.judge.thesaurus import is_english_word
 from marchwarden.text.ranking import query_terms, query_words, terms_of
 from marchwarden.text.spelling import meant_words
 
@@ -92,7 +93,8 @@ class PageIndex:
             yield score, _listing(self._searcher.doc(address).get_first("listing"))
 
     def meant(self, query: str) -> dict[str, str]:
-        """Return the closest word of the listings for each word of `query` that none of them has."""
+        """Return the closest word of the listings for each word of `query` that none of them has, and a
+        dictionary neither."""
 
         def texts_near(word: str, edits: int) -> Iterator[str]:
             near = tantivy.Query.fuzzy_term_query(self._schema, _WORDS, word, distance=edits)
@@ -107,7 +109,8 @@ class PageIndex:
 
         words = list(dict.fromkeys(query_words(query)))
         beside = [tantivy.Query.term_query(self._schema, _WORDS, word, index_option="basic") for word in words]
-        return meant_words(words, self._has, texts_near)
+        meant = meant_words(words, self._has, texts_near)
+        return {word: close for word, close in meant.items() if not is_english_word(word)}
 
     def _has(self, word: str) -> bool:
         readings = query_terms(word, self._languages)

@@ -14,6 +14,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from marchwarden.text.ranking import terms
+
 Relation = Literal["same", "wider", "narrower", "opposite", "sibling", "none"]
 
 
@@ -28,6 +30,10 @@ class Thesaurus(BaseModel):
     """Stems that are derived from each other: "die" and "death"."""
     forms: dict[str, str]
     """Stems of irregular forms, with the stem of the word: "bought" is "buy"."""
+
+    def has(self, stem: str) -> bool:
+        """Return whether a stem is one of an English word."""
+        return stem in self.senses or stem in self.forms or stem in self.kin
 
     def relate(self, word: str, other: str) -> Relation:
         """Return what `word` is to `other`: "wider" where it names a class that `other` belongs to."""
@@ -64,3 +70,8 @@ def load_thesaurus() -> Thesaurus:
     """Read the table on first use, once a process."""
     packed = (files("marchwarden.judge") / "thesaurus.json.gz").read_bytes()
     return Thesaurus.model_validate_json(gzip.decompress(packed))
+
+
+def is_english_word(word: str) -> bool:
+    """Return whether WordNet has a word, in any form. Names and most words of four letters and fewer it has not."""
+    return any(load_thesaurus().has(stem) for stem in terms(word, "en"))

@@ -69,6 +69,8 @@ def test_a_misspelt_word_is_known_by_the_closest_word_of_the_files(folder: Path)
         "garlik": "garlic",
         "orchrad": "orchard",
     }
+    # A word of its own, which no file has.
+    assert open_search(corpus_at("default")).meant("garlicky") == {}
 
 
 def test_a_second_run_reads_only_what_changed_and_forgets_what_is_gone(folder: Path) -> None:

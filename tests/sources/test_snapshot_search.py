@@ -100,6 +100,11 @@ def test_a_misspelt_word_is_searched_for_as_the_web_spells_it(settings: Settings
     assert outcome.hits[0].snippet.startswith("Tomatoes and garlic")
 
 
+def test_an_english_word_that_the_web_lacks_is_not_misspelt(settings: Settings) -> None:
+    search = SnapshotSearch(settings).search("garlicky tomatillo", max_results=1, source_filter=SourceFilter(None))
+    assert dict(asyncio.run(search).meant) == {}
+
+
 @pytest.mark.parametrize("query", ["", "the", '"', "bitcoin", "AND OR NOT", "\x00"])
 def test_a_query_that_matches_nothing_is_no_failure(settings: Settings, query: str) -> None:
     assert ask(settings, query) == []

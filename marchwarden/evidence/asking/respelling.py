@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from marchwarden.judge.thesaurus import load_thesaurus
-from marchwarden.text.ranking import guess_language, terms
+from marchwarden.judge.thesaurus import is_english_word
+from marchwarden.text.ranking import guess_language
 from marchwarden.text.spelling import edit_distance
 from marchwarden.text.stop_words import STOP_WORDS
 
@@ -49,7 +49,7 @@ def _small_word(found: re.Match[str]) -> str:
         if word[0] == small[0] and edit_distance(word, small) == 1 and not (is_short and _replaces(word, small))
     )
     meant = _CONTRACTED.get(word) or next(near, None)
-    if meant is None or _is_in_dictionary(set(terms(word, _LANGUAGE))):
+    if meant is None or is_english_word(word):
         return written
     return meant.capitalize() if written[0].isupper() else meant
 
@@ -57,8 +57,3 @@ def _small_word(found: re.Match[str]) -> str:
 def _replaces(word: str, other: str) -> bool:
     """Return whether two words that are one edit apart differ in one letter that stands in another's place."""
     return len(word) == len(other) and sorted(word) != sorted(other)
-
-
-def _is_in_dictionary(stems: set[str]) -> bool:
-    known = load_thesaurus()
-    return any(stem in known.senses or stem in known.forms or stem in known.kin for stem in stems)
