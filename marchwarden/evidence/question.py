@@ -16,6 +16,7 @@ from marchwarden.evidence.asking.telling_words import (
     capitals_tell,
     has_name,
     in_small_letters,
+    name_runs,
     names_in,
     words_of,
 )
@@ -72,6 +73,8 @@ _ERRAND = frozenset(
     )
 )
 _MOST_LENT_WORDS = 4
+_THING = re.compile(r"\b(?:it|its|they|them|their|these|those)\b", re.IGNORECASE)
+_MOST_WORDS_OF_A_THING = 2
 _MOST_TOPIC_WORDS = 12
 
 
@@ -135,7 +138,7 @@ def _lent_names(clause: str, setting: Sequence[str]) -> list[str]:
     telling = set(terms(clause)) - VAGUE_TERMS
     if is_pointing(clause) or (not has_name(clause) and len(telling) < 3):
         if named := named_in(setting, clause):
-            return named
+            return [*_thing_meant(clause, setting, named), *named]
         # The telling words of what a setting without names is about.
         if is_backward(clause):
             subjects = [match[1] for text in setting for match in _SUBJECT.finditer(text)]
@@ -145,6 +148,16 @@ def _lent_names(clause: str, setting: Sequence[str]) -> list[str]:
     if has_name(clause):
         return []
     return named_in(setting, clause, also_places=needs_names(clause, least_words=5))
+
+
+def _thing_meant(clause: str, setting: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Return the words of the thing that "it" or "them" stands for, where the setting names nothing but places.
+
+    "I live in Berlin and bought an e-bike. Can I ride it on paths?"
+    """
+    if not _THING.search(clause) or not all(run.placed for text in setting for run in name_runs(text)):
+        return []
+    return [word for word in _topic_words(setting) if word not in named][-_MOST_WORDS_OF_A_THING:]
 
 
 def _add_clauses(ask: str, clauses: list[str], lent: list[str], *, is_apart: bool) -> list[str]:

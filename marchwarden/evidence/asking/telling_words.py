@@ -54,6 +54,11 @@ class NameRun:
     """True where "in", "at", "to" or "near" stands before it."""
 
 
+# A word of a name that is written with a full stop, and the noun that a single letter goes with.
+_SHORTENED = re.compile(r"[A-Z][a-z]{1,2}")
+_NOUN_BEFORE = re.compile(r"\b(?P<noun>[a-z]{3,}) $")
+
+
 def name_runs(text: str) -> Iterator[NameRun]:
     """Yield the names in a text, those of several words in one, without those of people the asker calls theirs."""
     text = in_small_letters(text)
@@ -62,7 +67,9 @@ def name_runs(text: str) -> Iterator[NameRun]:
     begin = end = 0
     for word in [*re.finditer(r"[^\s()\"“”]+", text), None]:
         plain = word[0].strip(".,;:!?'’") if word else ""
-        goes_on = bool(run) and word is not None and text[end : word.start()].strip() in ("", ",", "'", "’")
+        # "St. George", "Mt. Vesuvius"
+        between = ("", ",", "'", "’", ".") if run and _SHORTENED.fullmatch(run[-1]) else ("", ",", "'", "’")
+        goes_on = bool(run) and word is not None and text[end : word.start()].strip() in between
         if word and plain in named and (goes_on or not run) and not re.fullmatch(r"[\d.,:%]+", plain):
             begin = begin if run else word.start()
             run.append(plain)
@@ -75,6 +82,9 @@ def name_runs(text: str) -> Iterator[NameRun]:
             run = []
             if word and plain in named and not re.fullmatch(r"[\d.,:%]+", plain):
                 begin, run, end = word.start(), [plain], word.start() + len(plain)
+        if word and run == [plain] and len(plain) == 1 and (noun := _NOUN_BEFORE.search(text[: word.start()])):
+            # "vitamin D", "hepatitis B"
+            begin, run = noun.start(), [noun["noun"], plain]
 
 
 def names_in(text: str) -> list[str]:
