@@ -191,7 +191,7 @@ def command(
         is_resumed=begun is not None,
         on_line=console.data if events else None,
     )
-    result, signals = _run(order)
+    result, signals, unprinted = _run(order)
     if result is None and not trace.exists():
         raise KeyboardInterrupt
     if events and begun is not None and begun.journal.is_complete:
@@ -204,6 +204,8 @@ def command(
     if note:
         console.notice(*note)
     _tell_how_to_continue(trace, team)
+    if unprinted:
+        raise unprinted
     if signals:
         raise typer.Exit(_BY_SIGNAL + signals[-1])
     if result is not None:
@@ -289,8 +291,11 @@ class _Order:
     """Gets each line of the trace; None where nobody reads them."""
 
 
-def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
-    """Return the result, and the signals that ended the asking; without a result where there were two."""
+def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | None]:
+    """Return the result, the signals that ended the asking, and the reason why a line could not be printed, which
+    ends it too; without a result where there were two signals."""
+    import asyncio
+
     import anyio
 
     from marchwarden.cli.client.live_tree import LiveTree, shown
@@ -306,8 +311,24 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
     interrupts: list[int] = []
     failures: list[MarchwardenError] = []
     found: list[ResearchResult] = []
+    unprinted: list[OSError] = []
 
     async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def end_asking() -> None:
+            for each in running:
+                each.interrupt()
+
+        def print_line(line: bytes) -> None:
+            if order.on_line is None or unprinted:
+                return
+            try:
+                order.on_line(line)
+            except OSError as error:  # nobody reads on, or the disk is full: what was found stays in the trace
+                unprinted.append(error)
+                loop.call_soon_threadsafe(end_asking)
+
         async with anyio.create_task_group() as group:
             group.start_soon(_listen_for_interrupts, running, interrupts, group.cancel_scope)
             try:
@@ -322,7 +343,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
                         resumed=order.is_resumed,
                         tell=tree.tell,
                         watch=tree.watch,
-                        on_line=order.on_line,
+                        on_line=print_line,
                         started=running.append,
                     )
                 )
@@ -337,7 +358,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
             interrupts.append(signal.SIGINT)
     if failures:
         raise failures[0]
-    return (found[0] if found else None), interrupts
+    return (found[0] if found else None), interrupts, (unprinted[0] if unprinted else None)
 
 
 async def _listen_for_interrupts(

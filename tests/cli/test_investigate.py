@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
@@ -17,6 +18,7 @@ import pytest
 from tests.cli.conftest import Run
 
 QUESTION = "Who founded the moon bakery?"
+OF_LINUX = pytest.mark.skipif(sys.platform == "win32", reason="/dev/full is of Linux")
 
 
 @pytest.fixture(autouse=True)
@@ -172,6 +174,29 @@ def test_each_step_is_a_line_of_json_while_it_happens(
     again = run("investigate", "--resume", trace.stem, "--events")
     assert again.out == ran.out.splitlines(keepends=True)[-1]
     assert run("investigate", QUESTION, "--events", "--json").code == 2
+
+
+@pytest.mark.parametrize("into", ["nobody", pytest.param("/dev/full", marks=OF_LINUX)])
+def test_steps_that_nobody_gets_end_the_asking_and_the_trace_keeps_what_was_found(
+    web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
+) -> None:
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    if into == "nobody":
+        reader, writer = os.pipe()
+        os.close(reader)
+    else:
+        writer = os.open(into, os.O_WRONLY)
+    try:
+        command = [sys.executable, "-m", "marchwarden", "investigate", QUESTION, "--source", "snapshot", "--events"]
+        ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120, check=False)
+    finally:
+        os.close(writer)
+    assert ran.returncode == 1
+    assert b"To continue, without asking again whoever has finished" in ran.stderr
+    assert b"unexpected" not in ran.stderr
+    assert (b"the output could not be written" in ran.stderr) == (into == "/dev/full")
+    (trace,) = (tmp_path / "traces").glob("*.jsonl")
+    assert json.loads(trace.read_text("utf-8").splitlines()[-1])["action"] == "result"
 
 
 def test_only_an_investigation_that_was_begun_can_go_on(run: Run, a_trace: str) -> None:
