@@ -86,7 +86,19 @@ def schema_of(file: Path) -> Schema:
         ("How many orders are there for each supplier, ordered by supplier?", [("Linen", 2), ("Soap", 1)]),
         ("How many orders are there for each supplier? Sort the results from lowest to highest.",
          [("Soap", 1), ("Linen", 2)]),
+        ("How many orders are there for each supplier, ordered by count, highest first?", [("Linen", 2), ("Soap", 1)]),
+        ("How many orders are there for each supplier, ordered by number of orders desc?",
+         [("Linen", 2), ("Soap", 1)]),
+        ("How many orders are there for each supplier, sorted by smallest first?", [("Soap", 1), ("Linen", 2)]),
+        # An order by what is not asked for, or by two things.
+        ("How many orders are there for each supplier, ordered by revenue?", None),
+        ("How many stays are there per country, ordered by the number of guests?", None),
+        ("How many stays are there per country, ordered by country and number of stays?", None),
         ("List the names of the guests, sorted by the number of years they have worked.", None),
+        # Signs that are digits, and no numbers.
+        ("How many stays were there in the last ² days?", None),
+        ("How many stays were there in the last ① months of 2024?", None),
+        ("Which are the ² longest stays?", None),
     ],
 )  # fmt: skip
 def test_days_and_orders_are_read_or_are_a_gap(

@@ -71,7 +71,7 @@ def _record(result: Mapping[str, Any]) -> WorkRecord | None:
                 doi=text_in(result, "doi"),
                 pmid=text_in(result, "pmid"),
                 authors=tuple(_authors(result)),
-                year=int(year) if year.isdigit() else None,
+                year=int(year) if year.isdecimal() else None,
                 venue=title_line(journal.get("title"))
                 or text_in(result, "journalTitle")
                 or text_in(object_in(result, "bookOrReportDetails"), "publisher"),

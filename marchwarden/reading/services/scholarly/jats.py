@@ -100,7 +100,7 @@ def read_jats(page: Page, body: bytes) -> Page | Failure:
 
 def _work(article: etree._Element, meta: etree._Element) -> Work:
     ids = {each.get("pub-id-type"): text_of(each) for each in meta.findall("article-id")}
-    years = [year for each in meta.findall("pub-date") if (year := text_of(each.find("year"))).isdigit()]
+    years = [year for each in meta.findall("pub-date") if (year := text_of(each.find("year"))).isdecimal()]
     return identified(
         Work(
             doi=ids.get("doi"),

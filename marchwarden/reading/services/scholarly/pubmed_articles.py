@@ -93,7 +93,7 @@ def _record(element: etree._Element) -> WorkRecord:
                 doi=ids.get("doi") or next(located, None),
                 pmid=pmid,
                 authors=tuple(filter(None, map(_name, article.findall("AuthorList/Author")))),
-                year=int(printed) if printed.isdigit() else published.year if published else None,
+                year=int(printed) if printed.isdecimal() else published.year if published else None,
                 venue=text_of(article.find("Journal/Title")) or None,
                 is_peer_reviewed=False if "Preprint" in types else True if "Journal Article" in types else None,
                 same_as=tuple(f"pmid:{other}" for other in other_forms if other),
@@ -129,7 +129,7 @@ def _published(article: etree._Element) -> date | None:
         told = article.find(where)
         if told is not None:
             month = text_of(told.find("Month"))
-            number = month if month.isdigit() else str(_MONTHS.get(month[:3].lower(), ""))
+            number = month if month.isdecimal() else str(_MONTHS.get(month[:3].lower(), ""))
             if day := day_of((text_of(told.find("Year")), number, text_of(told.find("Day")))):
                 return day
     return None

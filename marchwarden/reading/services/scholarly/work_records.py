@@ -120,7 +120,7 @@ def abstract_blocks(markup: object) -> tuple[Block, ...]:
 
 def day_of(parts: Iterable[object]) -> date | None:
     """Return the day of year, month and day; the first of the month where no day is told, None without a month."""
-    numbers = [int(part) for part in parts if isinstance(part, int) or (isinstance(part, str) and part.isdigit())]
+    numbers = [int(part) for part in parts if isinstance(part, int) or (isinstance(part, str) and part.isdecimal())]
     try:
         return date(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else 1)
     except (IndexError, ValueError):

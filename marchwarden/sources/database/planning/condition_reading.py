@@ -190,7 +190,7 @@ def read_text(state: QuestionState, link: Link) -> None:
 
 def read_number(state: QuestionState, link: Link) -> None:
     following = state.peek()
-    if state.next_is("top") and link.words.isdigit() and state.compares is None and state.last is None:
+    if state.next_is("top") and link.words.isdecimal() and state.compares is None and state.last is None:
         phrase = state.take().phrase  # `the 3 largest countries`
         assert phrase is not None
         state.number = int(link.words)

@@ -21,7 +21,7 @@ def read_aggregate(state: QuestionState, name: str) -> None:
 def read_top(state: QuestionState, cue: str, direction: str, columns: tuple[str, ...]) -> None:
     number, state.number = state.number, 1
     following = state.peek()
-    if following and following.kind == "number" and following.words.isdigit() and int(following.words) <= 100:
+    if following and following.kind == "number" and following.words.isdecimal() and int(following.words) <= 100:
         number = int(state.take().words)
         if state.next_is("top", "common"):
             again = state.take().phrase

@@ -84,7 +84,7 @@ def _plan_in_other_words(question: str, schema: Schema, dialect: str, today: dat
         asked, by = split
         planned = _plan_any(asked, schema, dialect, today)
         within = _plan_in_other_words(asked, schema, dialect, today) if isinstance(planned, NotPlanned) else planned
-        return with_order(within, by, dialect) if within is not None else None
+        return with_order(within, asked, by, dialect) if within is not None else None
     found = []
     for told in reworded(question, schema):
         planned = _plan_any(told.question, told.schema, dialect, today)

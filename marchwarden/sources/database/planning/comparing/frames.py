@@ -337,7 +337,7 @@ def _read_after(text: str) -> Ranked | None:
 
 
 def _counted(word: str) -> int | None:
-    return int(word) if word.isdigit() else int(NUMBERS[word.lower()]) if word.lower() in NUMBERS else None
+    return int(word) if word.isdecimal() else int(NUMBERS[word.lower()]) if word.lower() in NUMBERS else None
 
 
 # `the second last` counts from the other end.

@@ -82,7 +82,7 @@ def read_relative(words: Sequence[str], place: int, today: date) -> tuple[Period
     """
     rest = [word.lower().rstrip(",.") for word in words[place : place + 3]]
     if rest[0] in ("last", "past", "previous") and rest[2:] == ["days"]:
-        number = int(rest[1]) if rest[1].isdigit() else _COUNTED.get(rest[1], 0)
+        number = int(rest[1]) if rest[1].isdecimal() else _COUNTED.get(rest[1], 0)
         if 0 < number <= _MOST_DAYS:
             return _days_until(today - timedelta(days=number), today), 3
     if rest[0] in ("today", "yesterday"):
@@ -147,7 +147,7 @@ def _days_in_a_row(words: Sequence[str], place: int) -> tuple[Period, int] | Non
 
 
 def _day_of_year(words: Sequence[str], at: int) -> tuple[int, int, int | None, int] | None:
-    """Return day, month and year of `3 May 2024`, `May 3` or `2024-05-03`, and the place behind it."""
+    """Return day, month and year of `3 May 2024` or `May 3`, and the place behind it."""
     rest = [word.lower().rstrip(",.") for word in words[at : at + 3]]
     if len(rest) < 2:
         return None
@@ -170,7 +170,7 @@ def _part_of_year(words: Sequence[str], place: int) -> tuple[Period, int] | None
     if part is None and len(rest) > 1:
         part, length = _PARTS.get(" ".join(rest[:2])), 2
     if part is None and len(rest) > 2 and rest[0] in ("first", "last") and rest[2] == "months":
-        months = int(rest[1]) if rest[1].isdigit() else _COUNTED.get(rest[1], 0)
+        months = int(rest[1]) if rest[1].isdecimal() else _COUNTED.get(rest[1], 0)
         if not 1 < months < 12:
             return None
         part, length = (1 if rest[0] == "first" else 13 - months, months), 3
@@ -220,7 +220,7 @@ def _months_in_a_row(words: Sequence[str], place: int) -> tuple[Period, int] | N
 
 
 def _is_year(word: str) -> bool:
-    return len(word) == 4 and word.isdigit() and word[0] in "12"
+    return len(word) == 4 and word.isdecimal() and word[0] in "12"
 
 
 def _day_or_month(words: Sequence[str], place: int) -> tuple[Period, int] | None:
@@ -241,7 +241,7 @@ def _day_or_month(words: Sequence[str], place: int) -> tuple[Period, int] | None
     year = None
     behind = words[place + length : place + length + 2]
     behind = behind[1:] if behind[:1] == [","] else behind[:1]
-    if behind and behind[0].isdigit() and len(behind[0]) == 4:
+    if behind and behind[0].isdecimal() and len(behind[0]) == 4:
         year, length = int(behind[0]), length + 1 + (words[place + length] == ",")
     if day is None and year is None and not is_told:
         return None  # a verb, `may`, or a person, `Jan`
@@ -252,7 +252,7 @@ def _day_or_month(words: Sequence[str], place: int) -> tuple[Period, int] | None
 
 def _day(word: str) -> int | None:
     number = word.removesuffix("st").removesuffix("nd").removesuffix("rd").removesuffix("th")
-    return int(number) if number.isdigit() and 1 <= int(number) <= 31 else None
+    return int(number) if number.isdecimal() and 1 <= int(number) <= 31 else None
 
 
 def _is_day(year: int, month: int, day: int) -> bool:

@@ -171,7 +171,7 @@ class SumReader:
                 raise Unclear(f"it is not clear whether it was at least or exactly {link.words}")
             asked.units = asked.units or cue == "unit"
             asked.often = asked.often or cue == "often"
-        elif link.kind == "number" and self.expects == "group" and link.words.isdigit() and int(link.words) <= 100:
+        elif link.kind == "number" and self.expects == "group" and link.words.isdecimal() and int(link.words) <= 100:
             self.number = int(link.words)
         elif cue in ("value", "text", "period") or (link.kind == "number" and YEAR.fullmatch(link.words)):
             self._read_condition(link)
@@ -222,7 +222,7 @@ class SumReader:
         phrase = self._phrase_of(number)
         if phrase and phrase.cue == "often" and phrase.value:
             told, self.asked.often = phrase.value, True
-        elif number.kind == "number" and (number.words.isdigit() or number.words.replace(".", "", 1).isdigit()):
+        elif number.kind == "number" and (number.words.isdecimal() or number.words.replace(".", "", 1).isdecimal()):
             told = number.words
         else:
             raise Unclear("it is not clear what is compared")
@@ -300,7 +300,7 @@ class SumReader:
             raise Unclear("it asks for two different orders")
         number = 1
         following = self._next()
-        if following and following.kind == "number" and following.words.isdigit() and int(following.words) <= 100:
+        if following and following.kind == "number" and following.words.isdecimal() and int(following.words) <= 100:
             self.at += 1
             number = int(following.words)
         if self.expects:

@@ -29,7 +29,7 @@ _WEEKDAYS = re.compile(rf"\b(?:weekdays?|days? of the week|weekends?|(?:{'|'.joi
 # Verbs that add nothing to the day of a row.
 _GETS = frozenset({"get", "have", "see", "take", "make", "do", "receive"})
 _ASKS_WEEKDAY = re.compile(
-    r"on (?:which|what) weekday (?:do|did|does) (?:we|they|you) (?P<verb>\w+) the (?P<most>most|fewest|least) ", re.I
+    r"^on (?:which|what) weekday (?:do|did|does) (?:we|they|you) (?P<verb>\w+) the (?P<most>most|fewest|least) ", re.I
 )
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _SPAN = r"(?P<number>\d+|" + "|".join(_NUMBERS) + r") (?P<unit>days?|weeks?)"
@@ -122,10 +122,7 @@ def _of_weekdays(question: str, schema: Schema) -> Iterator[Reworded]:
     told = re.sub(r"\b(?:day of the week|days of the week)\b", "weekday", question, flags=re.IGNORECASE)
     told = re.sub(r"\b(?:on|at) (?:the )?weekends?\b", "on Saturday or Sunday", told, flags=re.IGNORECASE)
     told = re.sub(rf"\bon an? (?={'|'.join(DAY_NAMES)})", "on ", told)
-    asks = (
-        r"^on (?:which|what) weekday (?:do|did|does) (?:we|they|you) (?P<verb>\w+) the (?P<most>most|fewest|least) "
-    )
-    asked = re.match(asks, told, re.IGNORECASE)
+    asked = _ASKS_WEEKDAY.match(told)
     if asked:
         told = f"Which weekday has the {asked['most']} {told[asked.end() :]}"
     said = {stem_of(word) for word in words_of_name(question)}
@@ -237,7 +234,7 @@ def _reworded_duration(question: str, noun: str, plural: str, days: Sequence[Col
 
 def _days(found: re.Match[str]) -> int:
     said = found["number"].lower()
-    return (int(said) if said.isdigit() else _NUMBERS[said]) * (7 if found["unit"].startswith("week") else 1)
+    return (int(said) if said.isdecimal() else _NUMBERS[said]) * (7 if found["unit"].startswith("week") else 1)
 
 
 def _is_deed(verb: str, plural: str) -> bool:

@@ -31,7 +31,7 @@ _ASKS = re.compile(r"\b(?:who|whom|where|when)\b")
 # What stands between `who` and the column that it asks for: `who was the lead vocalist`, `who had pole position`.
 _WHO_WAS = re.compile(r"\bwho (?:is|was|were|are|had|has|got|took|did) (?:the )?$")
 # Ends of the names of columns that tell who did something: `Directed by`, `Producer`.
-_DOERS = (" by", "er", "or", "er s", "or s", "ers", "ors")
+_DOERS = (" by", "er", "or", "er s", "or s")
 _COMPARED = re.compile(
     r"\b(?:"
     + "|".join(sorted(COMPARED, key=len, reverse=True))
@@ -126,7 +126,7 @@ class Writer:
 
     def is_one_of(self, column: Column, values: Sequence[str]) -> str:
         """Return the condition that a column has one of some values, or of some years."""
-        if self.question.is_time(column) and all(map(str.isdigit, values)):
+        if self.question.is_time(column) and all(map(str.isdecimal, values)):
             return f"{self.number(column)} IN ({', '.join(values)})"
         return f"{self.name(column)} IN ({', '.join(map(quote_text, values))})"
 
@@ -167,9 +167,7 @@ def head_column(q: TableQuestion, end: int | None = None) -> tuple[Column, list[
         for named in q.named_in(span.end, last) if match[0] == "who" else ():
             asked = column_of(named, q)
             is_next = _WHO_WAS.search(" ".join([*q.words[: named.span.start], ""])) is not None
-            is_done = named.span.start == span.end and asked.name.lower().endswith(
-                (" by", "er", "or", "er s", "or s")
-            )
+            is_done = named.span.start == span.end and asked.name.lower().endswith(_DOERS)
             if (is_next or is_done) and not q.is_measure(asked):
                 return asked, [Span(span.start, named.span.start), named.span]
             break
@@ -458,7 +456,9 @@ def _place_conditions(q: TableQuestion, write: Writer, told: Conditions, taken: 
         span = q.span_of(match)
         said = match["top"] or match["place"]
         number = (
-            _ORDINALS.get(said) or SPELLED.get(said) or (int(re.sub(r"\D", "", said)) if said[0].isdigit() else None)
+            _ORDINALS.get(said)
+            or SPELLED.get(said)
+            or (int(re.sub(r"\D", "", said)) if said[0].isdecimal() else None)
         )
         is_placed = match["top"] or match["noun"] or match[0].split()[0] not in (said, "was", "were")
         if number is None or not is_placed or places_in([span]) & taken:
