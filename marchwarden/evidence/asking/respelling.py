@@ -23,8 +23,8 @@ _SMALL_WORDS = tuple(
     )
 )
 _CONTRACTED = {f"{word}s": f"{word} is" for word in ("what", "who", "where", "when", "how", "why")}
-# A word with a capital may be a name, but for the first.
-_FIRST_OR_SMALL = re.compile(r"(?<![\w-])(?:^[A-Z][a-z]+|[a-z]+)(?![\w-])")
+# A word with a capital may be a name, but for the first; a part of an address, a path or the name of a file is one.
+_FIRST_OR_SMALL = re.compile(r"(?<![\w./:@#-])(?:^[A-Z][a-z]+|[a-z]+)(?![\w/@-]|[.:]\w)")
 _LETTERS_OF_SHORTEST = 4
 
 
