@@ -32,12 +32,15 @@ def drafts(pages: Iterable[Page], most: int) -> list[Question]:
     return [
         Question(
             id=f"q{number}",
-            question=f"{DRAFT}{passage.text.replace(answer, _LEFT_OUT, 1)}",
+            question=f"{DRAFT}{passage.text[: answer.start]}{_LEFT_OUT}{passage.text[answer.stop :]}",
             split="dev",
             tags=["one-fact"],
             nuggets=[
                 Nugget(
-                    id="n1", text=passage.text, answers=[answer], evidence=[Quote(url=page.url, quote=passage.text)]
+                    id="n1",
+                    text=passage.text,
+                    answers=[passage.text[answer.start : answer.stop]],
+                    evidence=[Quote(url=page.url, quote=passage.text)],
                 )
             ],
         )
@@ -45,8 +48,8 @@ def drafts(pages: Iterable[Page], most: int) -> list[Question]:
     ]
 
 
-def _facts(page: Page) -> Iterator[tuple[Page, Passage, str]]:
-    """Yield passages that state one fact, each with the words that tell it; figures first, then names."""
+def _facts(page: Page) -> Iterator[tuple[Page, Passage, range]]:
+    """Yield passages that state one fact, each with the place of what tells it; figures first, then names."""
     passages = [
         each
         for each in drop_injections(page)
@@ -58,18 +61,22 @@ def _facts(page: Page) -> Iterator[tuple[Page, Passage, str]]:
     ]
     answers = [(each, _answer(each, page)) for each in passages]
     told = [(each, answer) for each, answer in answers if answer]
-    for each, answer in sorted(told, key=lambda one: (not one[1][:1].isdigit(), one[0].number)):
+    for each, answer in sorted(told, key=lambda one: (not one[0].text[one[1].start].isdigit(), one[0].number)):
         yield page, each, answer
 
 
-def _answer(passage: Passage, page: Page) -> str:
-    """Return the part of a passage that a question may ask for; empty where there is none."""
+def _answer(passage: Passage, page: Page) -> range:
+    """Return the place of the part of a passage that a question may ask for; empty where there is none."""
+    text = passage.text
     if passage.cells:
-        return passage.cells[-1][1] if len(passage.cells) > 1 else ""
-    if figures := _FIGURE.findall(passage.text):
-        return str(figures[-1])
-    if (page.language or guess_language(passage.text)) != "en":
-        return ""
+        value = passage.cells[-1][1] if len(passage.cells) > 1 else ""
+        start = text.rfind(value)
+        return range(start, start + len(value)) if start >= 0 else range(0)
+    if figures := list(_FIGURE.finditer(text)):
+        return range(*figures[-1].span())
+    if (page.language or guess_language(text)) != "en":
+        return range(0)
     known = (page.title or "").casefold()
-    names = [" ".join(run.words) for run in name_runs(passage.text)]
-    return next((name for name in names if name in passage.text and name.casefold() not in known), "")
+    names = [" ".join(run.words) for run in name_runs(text)]
+    places = (re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names if name.casefold() not in known)
+    return next((range(*found.span()) for found in places if found), range(0))

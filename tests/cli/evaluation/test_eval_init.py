@@ -79,7 +79,7 @@ def test_a_corpus_becomes_drafts_that_a_person_words(run: Run) -> None:
     folder = Path("notes")
     folder.mkdir()
     (folder / "ferry.md").write_text(
-        "# Ferry\n\nThe ferry Aurora carries 240 passengers. It is new.\n\n```\nrun at 8\n```\n"
+        "# Ferry\n\nThe ferry Aurora of 1240 carries 240 passengers. It is new.\n\n```\nrun at 8\n```\n"
     )
     (folder / "fares.csv").write_text("Ticket,Price\nSingle,3.40 euros\nMonth pass,58 euros\n")
     (folder / "rules.txt").write_text("Ask the man at the pier, and be kind to all the gulls there.\n")
@@ -90,7 +90,7 @@ def test_a_corpus_becomes_drafts_that_a_person_words(run: Run) -> None:
     drafts = load_questions(Path("mine.jsonl"))
     assert [(each.question, each.nuggets[0].answers) for each in drafts] == [
         ("TODO: Ticket: Single | Price: …", ["3.40 euros"]),
-        ("TODO: The ferry Aurora carries … passengers.", ["240"]),
+        ("TODO: The ferry Aurora of 1240 carries … passengers.", ["240"]),
     ]
     given = ("--questions", "mine.jsonl", "--source", "corpus:notes")
     checked = run("eval", "--check", *given)
