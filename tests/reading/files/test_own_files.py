@@ -506,6 +506,11 @@ hidden
     ]
 
 
+def test_a_line_of_indented_code_is_no_tag() -> None:
+    page = read("Build it:\n\n    #include\n    #endif\n\n#frost\n\nPeas stand it.\n", "a.md")
+    assert [each.text for each in page.passages] == ["Build it:\n#include\n#endif", "Peas stand it."]
+
+
 def test_only_the_sentence_right_above_code_is_quoted_with_it() -> None:
     page = read("The mast is 42 metres high. It is new. Start it:\n\n```\nmast up\n```\n", "a.md")
     found = [(each.text, each.code) for each in page.passages]

@@ -333,6 +333,8 @@ def test_titles_of_a_table_and_terms_of_a_list_stand_above_what_they_name() -> N
         ("<span>12.</span><span>99</span> and <span>1,</span><span>200</span>", "12.99 and 1,200"),
         ("<span>T</span><span>he</span> <b>i</b><b>Phone</b>", "The iPhone"),
         ("<code><span>def</span><span>Sow2</span></code>", "defSow2"),
+        ("<b>東京</b><b>2020</b>, <b>ไทย</b><b>10</b>", "東京2020, ไทย10"),
+        ("<b>서울</b><b>2020</b>, <b>عام</b><b>2020</b>", "서울 2020, عام 2020"),
     ],
 )
 def test_parts_that_a_style_sheet_sets_apart_do_not_run_together(markup: str, text: str) -> None:

@@ -52,10 +52,11 @@ _CALLOUT = re.compile(r"((?:[ \t]*>)+[ \t]*)\[!\w+\][+-]?[ \t]*(.*)")
 _COLON_FENCE = re.compile(r"[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[(.*)\]|(.*))")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}[ \t]*(.*)")
 _DROPPED_LINE = re.compile(
-    # Contents, snippets, abbreviations, and tags of Obsidian (`#Heading` may be meant as a heading).
-    r"[ \t]*(?:\[TOC\]|\[\[_TOC_\]\]|-+8<-+[ \t]+\S.*|<!-- *-+8<-+.*|\*\[[^\]]+\]:.*"
-    r"|#[a-z][\w/-]*|#[^\W\d][\w/-]*(?:[ \t]+#[^\W\d][\w/-]*)+"
-    r"|\{:?[ \t]*(?:[#.][\w:-]+|[\w-]+=\S+)[^{}]*\}|\{%.*%\}|\{\{[<%].*[>%]\}\})[ \t]*"
+    # Tags of Obsidian (`#Heading` may be meant as a heading, and `    #endif` is code).
+    r"(?: {0,3}(?:#[a-z][\w/-]*|#[^\W\d][\w/-]*(?:[ \t]+#[^\W\d][\w/-]*)+)"
+    # Contents, snippets, abbreviations.
+    r"|[ \t]*(?:\[TOC\]|\[\[_TOC_\]\]|-+8<-+[ \t]+\S.*|<!-- *-+8<-+.*|\*\[[^\]]+\]:.*"
+    r"|\{:?[ \t]*(?:[#.][\w:-]+|[\w-]+=\S+)[^{}]*\}|\{%.*%\}|\{\{[<%].*[>%]\}\}))[ \t]*"
 )
 _SNIPPETS = re.compile(r"[ \t]*-+8<-+[ \t]*")
 # Directives of MyST whose content is text. Others hold code, or name files.

@@ -12,8 +12,14 @@ from marchwarden.reading.html.boilerplate import text_of
 
 _PARTS = ("span", "a", "b", "strong", "label", "em", "i", "small", "time", "data")
 _PARTS_SET = frozenset(_PARTS)
+# Letters of scripts that put blanks between words: "東京" and "2020" stay together.
+_LETTER = r"[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"
 # Parts of one word are drawn apart too, as an initial or a price with small cents: these stay together.
-_APART = regex.compile(r"(?:\p{L}{2}|\p{L}[:;,)]) \d|\p{L}\p{Ll} \p{Lu}|(?:\p{L}{2}|\d|[.!?:;,)]) \p{Lu}\p{Ll}")
+_APART = regex.compile(
+    rf"(?:{_LETTER}{{2}}|{_LETTER}[:;,)]) \d|\p{{L}}\p{{Ll}} \p{{Lu}}"
+    rf"|(?:{_LETTER}{{2}}|\d|[.!?:;,)]) \p{{Lu}}\p{{Ll}}",
+    regex.VERSION1,
+)
 _AS_TYPED = frozenset({"pre", "code", "kbd", "samp", "math", "svg"})
 
 
