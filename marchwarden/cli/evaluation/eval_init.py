@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from marchwarden.evaluation.labels.questions import Question
+    from marchwarden.observations import Page
 
 EPILOGUE = """Examples:
 
@@ -92,7 +94,15 @@ def _drafts(source: str, limit: int) -> list[Question]:
     settings = load_settings(source=source)
     urls = sorted(known_pages(settings) or ())
     chosen = [urls[place * len(urls) // min(limit, len(urls))] for place in range(min(limit, len(urls)))]
-    return drafts(anyio.run(read_pages, chosen, settings).values(), limit)
+    others = iter(sorted(set(urls).difference(chosen)))
+    pages: dict[str, Page] = {}
+    found: list[Question] = []
+    # Many files may state nothing that can be asked for: then others are read.
+    while chosen and len(found) < limit:
+        pages |= anyio.run(read_pages, chosen, settings)
+        found = drafts(pages.values(), limit)
+        chosen = list(islice(others, limit))
+    return found
 
 
 def _questions(file: Path) -> dict[str, Question]:

@@ -35,10 +35,10 @@ def asked_apart(clause: str) -> list[str]:
         if found := pattern.match(clause):
             # "weekly and monthly jobs" are jobs, both of them.
             shares_noun = len(found["one"].split()) < len(found["other"].split())
-            return [clause] if shares_noun or _has_small_word(found) else _apart(found)
+            return [clause] if shares_noun or _is_one_name(found) else _apart(found)
     if not _ASKS.search(clause) and (found := _KEYWORDS.match(clause)):
         follows_name = is_stop_word(found["before"].split()[-1], "en")
-        return [clause] if follows_name or _has_small_word(found) else _apart(found)
+        return [clause] if follows_name or _is_one_name(found) else _apart(found)
     return [clause]
 
 
@@ -46,5 +46,7 @@ def _apart(found: re.Match[str]) -> list[str]:
     return [f"{found['before']} {found[thing]}{found['rest']}" for thing in ("one", "other")]
 
 
-def _has_small_word(found: re.Match[str]) -> bool:
-    return any(is_stop_word(word, "en") for word in f"{found['one']} {found['other']}".split())
+def _is_one_name(found: re.Match[str]) -> bool:
+    """Return whether two things are parts of one name: "johnson and johnson", or of one with a small word in it."""
+    things = found["one"].lower(), found["other"].lower()
+    return things[0] == things[1] or any(is_stop_word(word, "en") for thing in things for word in thing.split())

@@ -108,3 +108,13 @@ def test_a_corpus_that_is_not_there_or_holds_no_fact_makes_no_file(run: Run) -> 
     assert "corpus:kind holds no fact to ask for" in run("eval", "init", "corpus:kind", "--out", "a.jsonl").said
     assert "there is no corpus gone" in run("eval", "init", "corpus:gone", "--out", "a.jsonl").said
     assert not Path("a.jsonl").exists()
+
+
+def test_files_that_state_no_fact_are_passed_over_for_others(run: Run) -> None:
+    for name, text in {
+        "a": "Be kind to all the gulls at the pier.",
+        "b": "The ferry carries 240 passengers.",
+    }.items():
+        Path(f"{name}.txt").write_text(f"{text}\n")
+    assert run("index", "a.txt", "b.txt", "--name", "pier").code == 0
+    assert run("eval", "init", "corpus:pier", "--out", "mine.jsonl", "--limit", "1").out == "1 draft in mine.jsonl\n"

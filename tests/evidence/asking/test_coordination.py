@@ -35,6 +35,7 @@ def test_two_things_are_asked_apart(question: str, parts: list[str]) -> None:
     [
         "author of romeo and juliet",
         "best fish and chips",
+        "vaccine maker johnson and Johnson",
         "What do salt and vinegar do",
         "How do the weekly and monthly jobs in the plan differ",
         "How long do truffles last in the fridge and in the freezer",
