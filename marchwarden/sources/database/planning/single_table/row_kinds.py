@@ -23,7 +23,10 @@ _PLACES = (
     (re.compile(r"\bhome(?: games?| match(?:es)?)\b|\bat home\b"), False),
 )
 _MONTH = re.compile(rf"\b(?:in|during|of)(?: the month of)? (?P<month>{'|'.join(MONTHS)})\b(?! \d{{1,2}}\b)")
-_DECADE = re.compile(r"\b(?:in|during|of|from) (?:the )?(?P<decade>(?:1[5-9]|20)?\d0) ?(?:'?s)\b")
+# "the 20s" are of two centuries, and "50s" may be seconds.
+_DECADE = re.compile(
+    r"\b(?:in|during|of|from) (?:(?:the )?(?P<decade>(?:1[5-9]|20)\d0)|the (?P<short>[3-9]0)) ?(?:'?s)\b"
+)
 # Share of a column's cells that tell an outcome at least. A guess: the others are games that were put off.
 _LEAST_SHARE = 0.9
 
@@ -97,7 +100,7 @@ def decade_years(q: TableQuestion, taken: set[int]) -> tuple[int, int, Span] | N
     if found is None or set(range(found[1].start, found[1].end)) & taken:
         return None
     match, span = found
-    first = int(match["decade"]) if len(match["decade"]) == 4 else 1900 + int(match["decade"])
+    first = int(match["decade"] or f"19{match['short']}")
     return first, first + 9, span
 
 
