@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import signal
+import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -351,7 +353,9 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | Non
                 failures.append(error)
             group.cancel_scope.cancel()
 
-    with shown(tree, console.console(stderr=True)):
+    # On one terminal the tree would be drawn over the lines.
+    is_over_lines = order.on_line is not None and sys.stdout.isatty()
+    with nullcontext() if is_over_lines else shown(tree, console.console(stderr=True)):
         try:
             anyio.run(main)
         except KeyboardInterrupt:  # where signals can't be listened for

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,27 @@ def test_steps_that_nobody_gets_end_the_asking_and_the_trace_keeps_what_was_foun
     assert (b"the output could not be written" in ran.stderr) == (into == "/dev/full")
     (trace,) = (tmp_path / "traces").glob("*.jsonl")
     assert json.loads(trace.read_text("utf-8").splitlines()[-1])["action"] == "result"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_on_a_terminal_nothing_is_drawn_over_the_steps(web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pty
+
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    monkeypatch.setenv("TERM", "xterm")
+    ours, its = pty.openpty()
+    command = [sys.executable, "-m", "marchwarden", "investigate", QUESTION, "--source", "snapshot", "--events"]
+    with subprocess.Popen(command, stdout=its, stderr=its) as process:
+        os.close(its)
+        said = b""
+        with suppress(OSError):  # Linux ends a terminal that nobody has open with an error
+            while read := os.read(ours, 65_536):
+                said += read
+        process.wait(120)
+    os.close(ours)
+    steps = [json.loads(line) for line in said.splitlines() if b'"step":' in line]
+    assert [each["step"] for each in steps] == list(range(1, len(steps) + 1))
+    assert steps[-1]["action"] == "result"
 
 
 def test_only_an_investigation_that_was_begun_can_go_on(run: Run, a_trace: str) -> None:
