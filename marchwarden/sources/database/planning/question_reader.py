@@ -16,7 +16,15 @@ from marchwarden.sources.database.planning.condition_reading import (
     read_value,
     widen_condition,
 )
-from marchwarden.sources.database.planning.draft import Condition, Draft, Unclear, is_measure, is_name, names_of
+from marchwarden.sources.database.planning.draft import (
+    Condition,
+    Draft,
+    Unclear,
+    holds_days,
+    is_measure,
+    is_name,
+    names_of,
+)
 from marchwarden.sources.database.planning.everyday.word_relations import (
     AMOUNTS,
     amount_columns,
@@ -184,7 +192,8 @@ def check_kinds(state: QuestionState) -> None:
         ):
             raise Unclear(f"{column.name} of {column.table} is that of one piece")
     for column in (*compared, *summed):
-        if not is_measure(column):
+        # SQLite adds up the years of days.
+        if not is_measure(column) or (column in summed and column.values and holds_days(column)):
             raise Unclear(f"{column.name} of {column.table} holds no numbers")
     if query.counted is not None and state.links[-1].words in ("have", "has", "had"):
         own = [each for each in query.conditions if each.column in names_of(query.counted) and each.operator == "="]

@@ -39,8 +39,10 @@ _HOW = {
     "up to": "at most", "at most": "at most", "at least": "at least", "exactly": "exactly",
 }  # fmt: skip
 _COMPARED = rf"(?P<how>{'|'.join(_HOW)}) {_SPAN}"
+# "total" may be a column.
+_SUM = "sum of"
 _WHICH = {"average": "average", "mean": "average", "longest": "maximum", "maximum": "maximum",
-          "shortest": "minimum", "minimum": "minimum", "total": "total"}  # fmt: skip
+          "shortest": "minimum", "minimum": "minimum", "total": _SUM}  # fmt: skip
 _BEST = {"longest": "highest", "shortest": "lowest"}
 
 
@@ -204,9 +206,11 @@ def _reworded_duration(question: str, noun: str, plural: str, days: Sequence[Col
         return f"{_HOW[found['how'].lower()]} {_days(found)}"
 
     rules: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
-        (rf"^how (?:many days|long) (?:do|does|did) (?:it take )?{article}{noun}(?P<of>(?: \w+)*?) (?:take|last)"
-         rf"(?P<sum> in total)?(?: on average)?",
-         lambda f: f"what is the {'total' if f['sum'] else 'average'} {DURATION} of {plural}{f['of']}"),
+        # What the rows of Ann took may be told of each, of all, or on average.
+        (rf"^how (?:many days|long) (?:(?P<did>did)|do|does) (?:it take )?{article}{noun}(?P<of>(?: \w+)*?)"
+         r" (?:take|last)(?P<sum> in total)?(?P<mean> on average)?",
+         lambda f: f[0] if f["did"] and not (f["sum"] or f["mean"])
+         else f"what is the {_SUM if f['sum'] else 'average'} {DURATION} of {plural}{f['of']}"),
         (rf"^how (?:many days|long) (?:on average )?(?:is|are|was|were) {article}\w+ (?P<done>\w+ed)"
          r"(?: on average)?(?=\?|$)",
          lambda f: f"what is the average {DURATION} of {plural}" if _is_deed(f["done"], plural) else f[0]),
@@ -228,7 +232,7 @@ def _reworded_duration(question: str, noun: str, plural: str, days: Sequence[Col
         if found and (told := written(found)) != found[0]:
             return said[: found.start()] + told + said[found.end() :], done["done"] if done else ""
     if re.search(rf"\b{DURATION} of {plural}\b", said, re.IGNORECASE):
-        return said, ""
+        return re.sub(rf"\btotal (?={DURATION})", f"{_SUM} ", said, flags=re.IGNORECASE), ""
     return "", ""
 
 
