@@ -19,7 +19,7 @@ _SMALL_WORDS = tuple(
     re.findall(
         r"\w+",
         "which what when where whose does should would could before between because against their there about after "
-        "through during without while until every these those from with have",
+        "through during without while until every these those",
     )
 )
 _CONTRACTED = {f"{word}s": f"{word} is" for word in ("what", "who", "where", "when", "how", "why")}

@@ -27,6 +27,7 @@ def test_a_misspelt_small_word_is_read_as_it_is_meant(written: str, meant: str) 
         "Which witch has a wish, and whose?",  # words of their own
         "Who played Wich in the film?",  # a name
         "boeing 747 range",
+        "frome river length",
         "what is the file wich.py for, and /etc/wich/conf?",
         "what does https://wich.example/thier say, and who is at@wich.example?",
         "did thom or fram write about chozo and mplayer?",
