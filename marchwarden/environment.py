@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from marchwarden.errors import ConfigurationError, how_to_install
+from marchwarden.errors import ConfigurationError, how_to_install, reason_of
 
 DOTENV = ".env"
 OWN_FILE = "~/.marchwarden/settings.env"
@@ -170,7 +170,7 @@ def read_config() -> Config:
     try:
         told = parse_config(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:  # of which UnicodeDecodeError and the errors of TOML are ones
-        raise OSError(f"{CONFIG_FILE} can't be read: {error}") from error
+        raise OSError(f"{CONFIG_FILE} can't be read: {reason_of(error)}") from error
     values = {variable_of(name): as_text(value) for name, value in told.items() if not isinstance(value, dict)}
     in_keyring = tuple(variable_of(name) for name, value in told.items() if isinstance(value, dict))
     return Config({name: value for name, value in values.items() if value}, in_keyring)
@@ -241,7 +241,7 @@ def read_file(name: str) -> dict[str, str | None]:
         # Nothing is filled in: `${NAME}` in a folder would carry any variable of the user to where the folder says.
         return dotenv_values(path, encoding="utf-8-sig", interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
-        raise OSError(f"{name} can't be read: {error}") from error
+        raise OSError(f"{name} can't be read: {reason_of(error)}") from error
 
 
 def store_secrets() -> list[str]:

@@ -104,6 +104,11 @@ _PROBLEMS = {
 }
 
 
+def reason_of(error: Exception) -> str:
+    """Return what is wrong, without the number and the path that the text of an OSError has too."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 class ConfigurationError(MarchwardenError):
     pass
 

@@ -13,6 +13,7 @@ from marchwarden.cli.configuration.completion import complete_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from marchwarden.settings import Settings
     from marchwarden.sources.database.database_names import Database
@@ -116,12 +117,12 @@ def add(
     from marchwarden.cli.views.safe_text import count
     from marchwarden.errors import ConfigurationError, WrongArgument
     from marchwarden.settings import CORPUS_NAME, load_settings
-    from marchwarden.sources.database.database_names import database_of, open_names, url_of_place
+    from marchwarden.sources.database.database_names import database_of, read_entries, url_of_place
 
     if not CORPUS_NAME.fullmatch(name):
         raise WrongArgument(f"{name!r} is not a valid name: letters, digits, - _ and . only, at most 64")
     file = load_settings().databases
-    if name in open_names(file):
+    if name in read_entries(file):
         raise ConfigurationError(
             f"There is a database {name} already.", hint=f"To remove it first: marchwarden sources remove {name}"
         )
@@ -192,10 +193,10 @@ def remove(
     from marchwarden.cli.views import console
     from marchwarden.errors import ConfigurationError
     from marchwarden.settings import load_settings
-    from marchwarden.sources.database.database_names import open_names
+    from marchwarden.sources.database.database_names import read_entries
 
     file = load_settings().databases
-    named = open_names(file)
+    named = read_entries(file)
     if name not in named:
         there = f"There is {', '.join(named)}." if named else "None is named yet: marchwarden sources add NAME PLACE"
         raise ConfigurationError(f"There is no database {name}.", hint=there)
@@ -208,24 +209,40 @@ def databases(json: options.PlainJson = False) -> None:
     """List your databases: where each is, and whether it can be read."""
     from marchwarden.cli.views import console
     from marchwarden.settings import load_settings
-    from marchwarden.sources.database.database_names import open_names, problem_of
 
-    listed = [
-        {
-            "name": each.name,
-            "place": each.shown,
-            "tables": each.tables,
-            "description": each.description,
-            "problem": problem_of(each),
-        }
-        for each in open_names(load_settings().databases).values()
-    ]
+    listed = list(_listed_databases(load_settings().databases))
     if json:
         console.json(listed)
     elif listed:
         console.databases(listed)
     else:
         console.done("There are no databases. Add one: marchwarden sources add NAME PATH")
+
+
+def _listed_databases(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield what there is to say of each database; one that can't be used has its problem.
+
+    Raises ConfigurationError where the file can't be read.
+    """
+    from marchwarden.environment import without_credentials
+    from marchwarden.errors import ConfigurationError
+    from marchwarden.sources.database.database_names import database_of, problem_of, read_entries
+
+    for name, entry in read_entries(file).items():
+        try:
+            database = database_of(name, entry, file)
+        except ConfigurationError as error:
+            url = entry.get("url") if isinstance(entry, dict) else None
+            place = without_credentials(url) if isinstance(url, str) else "–"
+            yield {"name": name, "place": place, "tables": None, "description": "", "problem": str(error)}
+        else:
+            yield {
+                "name": name,
+                "place": database.shown,
+                "tables": database.tables,
+                "description": database.description,
+                "problem": problem_of(database),
+            }
 
 
 def _listed(settings: Settings, *, online: bool) -> Iterator[dict[str, Any]]:
@@ -289,9 +306,7 @@ def _problems(kind: str, settings: Settings) -> dict[str, str | None]:
     Raises ConfigurationError where the file of databases can't be used.
     """
     if kind == "db":
-        from marchwarden.sources.database.database_names import open_names, problem_of
-
-        return {name: problem_of(database) for name, database in open_names(settings.databases).items()}
+        return {each["name"]: each["problem"] for each in _listed_databases(settings.databases)}
     if kind == "zim":
         from marchwarden.sources.encyclopedia.zim_archive import problem_of_zim, zim_names
 

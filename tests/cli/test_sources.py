@@ -60,7 +60,7 @@ def test_databases_are_listed_by_their_names(run: Run, tmp_path: Path, monkeypat
     (tmp_path / "sales.db").unlink()
     assert listed(run, "db")[0] == "broken"
     file.write_text("[sales]")
-    assert listed(run, "db") == ("broken", f"{file}: sales has no url")
+    assert listed(run, "db") == ("broken", f"sales can't be used: {file}: sales has no url")
 
 
 def test_zim_files_that_are_none_are_told_and_the_folder_in_force(

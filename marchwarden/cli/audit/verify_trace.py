@@ -80,7 +80,7 @@ def views() -> Views:
 
 def _signer(given: Path | None, *, own: bool) -> str | None:
     """Return the public key that must have signed: the one given, or the user's own for a trace of theirs."""
-    from marchwarden.errors import ConfigurationError
+    from marchwarden.errors import ConfigurationError, reason_of
     from marchwarden.settings import load_settings
 
     key = given
@@ -92,5 +92,6 @@ def _signer(given: Path | None, *, own: bool) -> str | None:
         return key.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"the key {key} can't be read: {error}", hint="Give the public key of the signer: --signer KEY.pub."
+            f"the key {key} can't be read: {reason_of(error)}",
+            hint="Give the public key of the signer: --signer KEY.pub.",
         ) from error

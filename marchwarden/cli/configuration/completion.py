@@ -97,10 +97,10 @@ def _corpora() -> Iterator[str]:
 def _databases() -> list[str]:
     with suppress(Exception):
         from marchwarden.environment import variables
-        from marchwarden.sources.database.database_names import open_names
+        from marchwarden.sources.database.database_names import read_entries
 
         file = variables(keyring=False).values.get("MARCHWARDEN_DATABASES") or f"{OWN_FOLDER}/databases.toml"
-        return list(open_names(Path(file).expanduser()))
+        return list(read_entries(Path(file).expanduser()))
     return []
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from marchwarden.environment import CONFIG_FILE, Value, parse_config
-from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.errors import ConfigurationError, StorageError, reason_of
 from marchwarden.files import make_private_folder, write_whole
 
 IN_KEYRING = {"keyring": True}
@@ -73,7 +73,7 @@ def _text() -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{CONFIG_FILE} can't be read: {error}") from error
+        raise ConfigurationError(f"{CONFIG_FILE} can't be read: {reason_of(error)}") from error
 
 
 def _parsed(text: str) -> dict[str, Value | dict[str, bool]]:

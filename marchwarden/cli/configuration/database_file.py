@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from marchwarden.errors import ConfigurationError, StorageError
+from marchwarden.errors import ConfigurationError, StorageError, reason_of
 from marchwarden.files import make_private_folder, write_whole
 
 if sys.version_info >= (3, 11):
@@ -63,7 +63,7 @@ def _text(file: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{file} can't be read: {error}") from error
+        raise ConfigurationError(f"{file} can't be read: {reason_of(error)}") from error
 
 
 def _parsed(file: Path, text: str) -> dict[str, Any]:

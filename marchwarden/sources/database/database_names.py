@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from marchwarden.environment import without_credentials
-from marchwarden.errors import ConfigurationError
+from marchwarden.errors import ConfigurationError, reason_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -44,26 +44,30 @@ class Database:
         return without_credentials(self.target)
 
 
-def open_names(file: Path) -> dict[str, Database]:
-    """Return the databases of the file by name; none where there is no file. Raises ConfigurationError."""
+def read_entries(file: Path) -> dict[str, Any]:
+    """Return the entries of the file by name, as they are written; none where there is no file.
+
+    Raises ConfigurationError. An entry is read by `database_of`, each for itself: one that can't be used, such as a
+    folder that is gone, takes no other with it.
+    """
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        told: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:  # tomllib.TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        raise ConfigurationError(f"{file} can't be read: {error}") from error
-    return {name: database_of(name, entry, file) for name, entry in told.items()}
+        raise ConfigurationError(f"{file} can't be read: {reason_of(error)}") from error
+    return told
 
 
 def open_name(file: Path, name: str) -> Database:
-    """Return the database of this name. Raises ConfigurationError where the file names none."""
-    named = open_names(file)
+    """Return the database of this name. Raises ConfigurationError where the file names none, or it can't be used."""
+    named = read_entries(file)
     if name not in named:
         there = f"It names {', '.join(named)}. " if named else ""
         raise ConfigurationError(
             f"{file} has no database {name}", hint=f"{there}To add it: marchwarden sources add {name} PATH"
         )
-    return named[name]
+    return database_of(name, named[name], file)
 
 
 def url_of_place(place: str) -> str:
@@ -144,6 +148,8 @@ def _target(url: str, name: str, file: Path) -> tuple[Engine, str]:
         return "sqlite", str(path)
     if suffix in _DUCKDB_FILES:
         return "duckdb", str(path)
+    if not path.exists():
+        raise ConfigurationError(f"{file}: {name} is not there: {path}: there is no such file or folder")
     raise ConfigurationError(
         f"{file}: {name} is neither a folder nor a database: {path}",
         hint="SQLite: .sqlite, .sqlite3, .db. DuckDB: .duckdb. PostgreSQL: postgresql://…. Or sqlite:///PATH.",

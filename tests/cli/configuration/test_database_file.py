@@ -14,7 +14,7 @@ import pytest
 
 from marchwarden.cli.configuration.database_file import remove_database, write_database
 from marchwarden.errors import ConfigurationError
-from marchwarden.sources.database.database_names import open_names
+from marchwarden.sources.database.database_names import open_name, read_entries
 from tests.cli.conftest import Run
 
 HAND_WRITTEN = """# Databases of the office.
@@ -68,7 +68,7 @@ def test_a_database_is_added_asked_listed_and_removed_by_command(run: Run, file:
 def test_a_file_of_sqlite_is_known_by_its_content_and_one_by_its_url(run: Run, file: Path, tmp_path: Path) -> None:
     assert run("sources", "add", "one", "shop.bin").code == 0
     assert run("sources", "add", "two", "sqlite://shop.bin").code == 0
-    assert {each.target for each in open_names(file).values()} == {f"{tmp_path}/shop.bin"}
+    assert {open_name(file, name).target for name in ("one", "two")} == {f"{tmp_path}/shop.bin"}
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,7 @@ def test_a_file_of_sqlite_is_known_by_its_content_and_one_by_its_url(run: Run, f
         (("x", "gone.sqlite"), 1, "No such file or directory"),
         (("x", "text.db"), 1, "is no file of SQLite"),
         (("x", "empty.db"), 1, "has no tables"),
+        (("x", "gone"), 1, "there is no such file or folder"),
         (("x", "text.txt"), 1, "x is neither a folder nor a database"),
         (("x", "shop.sqlite", "--table", "nix"), 1, "x has no table nix"),
         (("x", "mysql://host/shop"), 1, "the url of an unknown kind"),
@@ -105,10 +106,39 @@ def test_a_name_is_given_once_and_a_missing_one_is_told(run: Run, file: Path) ->
     assert (missing.code, "There is shop." in missing.said) == (1, True)
 
 
+def test_a_database_that_is_gone_takes_no_other_with_it_and_can_be_removed(
+    run: Run, file: Path, tmp_path: Path
+) -> None:
+    assert run("sources", "add", "shop", "shop.sqlite").code == 0
+    with file.open("a") as opened:
+        opened.write(f'\n[gone]\nurl = "{tmp_path}/folder"\n\n[odd]\nurl = "mysql://ada:pw-4711@host/shop"\n')
+    asked = run("ask", "How many customers are from Bergen?", "--source", "db:shop", "--json", "--quiet")
+    assert "Bergen: 2 [1]" in json.loads(asked.out)["answer"]
+    gone = run("ask", "How many customers are from Bergen?", "--source", "db:gone")
+    assert (gone.code, f"{tmp_path}/folder: there is no such file or folder" in gone.said) == (1, True)
+    listed = {each["name"]: each for each in json.loads(run("sources", "databases", "--json").out)}
+    assert listed["shop"]["problem"] is None
+    assert "there is no such file or folder" in listed["gone"]["problem"]
+    assert (listed["odd"]["place"], "unknown kind" in listed["odd"]["problem"]) == ("mysql://host/shop", True)
+    (state,) = (each for each in json.loads(run("sources", "--json").out) if each["name"] == "db")
+    assert state["state"] == "ready"
+    assert run("sources", "add", "more", "shop.bin").code == 0
+    assert (run("sources", "remove", "gone").code, run("sources", "remove", "odd").code) == (0, 0)
+    assert list(read_entries(file)) == ["shop", "more"]
+
+
+def test_a_file_that_can_not_be_read_is_named_once(run: Run, file: Path) -> None:
+    file.mkdir(parents=True)
+    for command in (("databases",), ("remove", "shop")):
+        ran = run("sources", *command)
+        assert (ran.code, ran.said.count(str(file)), "Is a directory" in ran.said) == (1, 1, True)
+        assert "Errno" not in ran.err
+
+
 def test_an_address_can_be_piped_in(run: Run, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{tmp_path}/shop.sqlite\n"))
     assert run("sources", "add", "shop", "-").code == 0
-    assert open_names(file)["shop"].target == f"{tmp_path}/shop.sqlite"
+    assert open_name(file, "shop").target == f"{tmp_path}/shop.sqlite"
 
 
 def test_what_was_written_by_hand_stays_as_it_is(tmp_path: Path) -> None:
@@ -119,7 +149,7 @@ def test_what_was_written_by_hand_stays_as_it_is(tmp_path: Path) -> None:
     remove_database(file, "old")
     assert file.read_text().startswith("# Databases of the office.\n\n# The one that counts.\n[new]\n")
     remove_database(file, "a.b")
-    assert list(open_names(file)) == ["new"]
+    assert list(read_entries(file)) == ["new"]
 
 
 def test_a_file_that_is_written_otherwise_is_left_alone(tmp_path: Path) -> None:
