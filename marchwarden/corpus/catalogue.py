@@ -102,12 +102,17 @@ class Catalogue:
     @classmethod
     @contextmanager
     def reading(cls, path: Path) -> Iterator[Catalogue]:
-        """Open a catalogue to read it. Raises ConfigurationError where it is damaged."""
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False)
+        """Open a catalogue to read it. Raises ConfigurationError where it is damaged or may not be read."""
+        name = path.parent.name
+        try:
+            db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise ConfigurationError(
+                f"the corpus {name} can't be read: {error}", hint=f"Check your permissions in {path.parent}."
+            ) from error
         try:
             yield cls(db)
         except sqlite3.Error as error:
-            name = path.parent.name
             raise ConfigurationError(
                 f"the corpus {name} is damaged: {error}",
                 hint=f"marchwarden index --remove {name}, then index its folders again.",
@@ -131,7 +136,10 @@ class Catalogue:
             finally:
                 db.close()
         except sqlite3.Error as error:
-            raise StorageError(f"{path} can't be written: {error}", hint="Check whether the disk is full.") from error
+            raise StorageError(
+                f"{path} can't be written: {error}",
+                hint="Check your permissions there, and whether the disk is full.",
+            ) from error
 
     def commit(self) -> None:
         self._db.commit()

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from marchwarden.corpus.catalogue import DEFAULT_ENGINE, Catalogue, Summary
 from marchwarden.corpus.engines.corpus_index import open_index, require_engine
 from marchwarden.corpus.hybrid_search import HybridSearch
 from marchwarden.corpus.snapshots import fetch_newest, tables_url
-from marchwarden.errors import ConfigurationError, StorageError, WrongArgument
+from marchwarden.errors import ConfigurationError, StorageError, WrongArgument, reason_of
 from marchwarden.settings import CORPUS_NAME, DEFAULT_CORPUS
 from marchwarden.sharing.object_store import server_url
 from marchwarden.text.embedding import Embedder
@@ -65,7 +66,7 @@ def open_corpus(name: str, store: str | None = None) -> Corpus:
         store = server_url(store)
         corpus = replace(corpus, store=store)
         fetch_newest(corpus.folder, store)
-    if not corpus.catalogue.is_file():
+    if not _has_catalogue(corpus):
         there = ", ".join(each.name for each in all_corpora())
         hint = f"Make it: {again(name, 'FOLDER')}" + (f". The corpora are: {there}" if there else "")
         raise ConfigurationError(f"there is no corpus {name}", hint=hint)
@@ -99,12 +100,29 @@ def open_search(corpus: Corpus, embedder: Embedder | None = None) -> HybridSearc
 
 
 def all_corpora() -> list[Corpus]:
-    """Return all corpora, in the order of their names."""
+    """Return all corpora, in the order of their names, with those that can't be read.
+
+    Raises ConfigurationError where their folder can't be read.
+    """
+    folder = corpora_folder()
     try:
-        folders = sorted(corpora_folder().iterdir())
-    except OSError:
+        corpora = [Corpus(each.name, each) for each in sorted(folder.iterdir())]
+    except FileNotFoundError:
         return []
-    return [Corpus(folder.name, folder) for folder in folders if (folder / CATALOGUE).is_file()]
+    except OSError as error:
+        problem = f"{folder} can't be read: {reason_of(error)}"
+        raise ConfigurationError(problem, hint="Check your permissions there.") from error
+    return [corpus for corpus in corpora if _has_catalogue(corpus)]
+
+
+def _has_catalogue(corpus: Corpus) -> bool:
+    """Return whether a catalogue is there, or can't be looked for: then opening it fails with the reason."""
+    try:
+        return stat.S_ISREG(corpus.catalogue.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def problem_of_corpus(name: str) -> str | None:

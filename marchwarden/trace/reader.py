@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from marchwarden.errors import TraceError
+from marchwarden.errors import TraceError, reason_of
 from marchwarden.trace.json_view import TolerantJsonView
 from marchwarden.trace.standalone_verifier import is_too_deep
 
@@ -132,7 +132,10 @@ class Trace:
 
 
 def list_traces(folder: Path) -> list[TraceSummary]:
-    """Return the traces of a folder, newest first; none where the folder does not exist."""
+    """Return the traces of a folder, newest first; none where the folder does not exist.
+
+    Raises TraceError where the folder can't be read.
+    """
     summaries = [_summary(path) for path in trace_files(folder)]
     return sorted(summaries, key=lambda each: each.started.timestamp() if each.started else 0.0, reverse=True)
 
@@ -194,10 +197,20 @@ def instant(timestamp: object) -> datetime | None:
 
 
 def trace_files(folder: Path) -> list[Path]:
-    """Return the files of the traces of a folder; none where the folder does not exist."""
-    if not folder.is_dir():
+    """Return the files of the traces of a folder; none where the folder does not exist.
+
+    Raises TraceError where the folder can't be read.
+    """
+    try:
+        paths = list(folder.iterdir())
+    except FileNotFoundError:
         return []
-    return sorted(path for path in folder.glob("*.jsonl") if _TRACE_ID.match(path.stem))
+    except OSError as error:
+        raise TraceError(
+            f"{folder} can't be read: {reason_of(error)}",
+            hint="Correct its permissions, or set MARCHWARDEN_TRACE_DIR to another folder.",
+        ) from error
+    return sorted(path for path in paths if path.suffix == ".jsonl" and _TRACE_ID.match(path.stem))
 
 
 def whole_line(line: bytes) -> dict[str, Any] | None:

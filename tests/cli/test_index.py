@@ -66,6 +66,30 @@ def test_a_damaged_corpus_is_told_beside_the_others(run: Run, folder: Path) -> N
     }
 
 
+def test_a_corpus_that_can_not_be_looked_into_is_told_beside_the_others(run: Run, folder: Path) -> None:
+    index(folder, name="notes")
+    (corpora_folder() / "closed").mkdir()
+    (corpora_folder() / "closed/catalogue.sqlite").symlink_to("catalogue.sqlite")  # a loop closes it for root, too
+    ran = run("index", "--list")
+    assert (ran.code, "notes" in ran.out) == (0, True)
+    assert "closed can't be used: the corpus closed can't be read" in ran.said
+    asked = run("ask", "When was the pond dug?", "--source", "corpus:closed")
+    assert (asked.code, "the corpus closed can't be read" in asked.said) == (1, True)
+    (state,) = (each for each in json.loads(run("doctor", "--json").out) if each["name"] == "corpora")
+    assert state["state"] == "note"
+    assert "notes (2 documents); closed can't be used" in state["detail"]
+
+
+def test_a_folder_of_corpora_that_can_not_be_read_is_not_said_to_be_empty(run: Run) -> None:
+    corpora_folder().parent.mkdir()
+    corpora_folder().write_text("no folder")
+    ran = run("index", "--list")
+    assert (ran.code, "corpora can't be read: Not a directory" in ran.said) == (1, True)
+    (state,) = (each for each in json.loads(run("doctor", "--json").out) if each["name"] == "corpora")
+    assert state["state"] == "broken"
+    assert run("sources").code == 0
+
+
 def test_what_could_not_be_read_is_told_with_nothing_that_a_terminal_would_obey(run: Run, folder: Path) -> None:
     write(folder, {"broken.pdf": b"%PDF-1.4 nothing", "evil\x1b]0;owned\x07.md": "x", "a.exe": "x"})
     (folder / "link.md").symlink_to(folder / "bees.md")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -227,10 +227,12 @@ class Connection:
 
     def _failure(self, text: str, trace_id: str | None) -> MarchwardenError:
         """Return a failure in the researcher's words. A trace that is here can be replayed."""
-        if trace_id and (self.traces / f"{trace_id}.jsonl").is_file():
-            return MarchwardenError(
-                _TRACE_LINE.sub("", text).strip(), hint=f"To see how far it got: marchwarden replay {trace_id[:8]}"
-            )
+        with suppress(OSError):  # the folder may be one that can't be looked into
+            if trace_id and (self.traces / f"{trace_id}.jsonl").is_file():
+                return MarchwardenError(
+                    _TRACE_LINE.sub("", text).strip(),
+                    hint=f"To see how far it got: marchwarden replay {trace_id[:8]}",
+                )
         return MarchwardenError(text or "the research failed")
 
     def explained(self, error: Exception) -> MarchwardenError:

@@ -73,7 +73,11 @@ def _all_corpora() -> Check:
 
     said, problems = [], []
     advice = None
-    for corpus in all_corpora():
+    try:
+        corpora = all_corpora()
+    except MarchwardenError as error:
+        return Check("corpora", "broken", str(error), error.hint)
+    for corpus in corpora:
         try:
             said.append(f"{corpus.name} ({count(summary_of(open_corpus(corpus.name)).documents, 'document')})")
         except MarchwardenError as error:

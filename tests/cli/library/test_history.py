@@ -77,6 +77,16 @@ def test_no_traces_at_all_is_said_on_stderr(run: Run, monkeypatch: pytest.Monkey
     assert json.loads(run("history", "--json").out) == []
 
 
+def test_a_folder_that_can_not_be_read_is_not_said_to_be_empty(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a-file").write_text("no folder")
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "a-file"))
+    for command in ("history", "replay", "show", "traces"):
+        ran = run(command)
+        assert (ran.code, f"{tmp_path}/a-file can't be read: Not a directory" in ran.said) == (1, True), ran.said
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
