@@ -122,7 +122,7 @@ def _list_works(trace: Path, form: BibliographyFormat, output: Path | None) -> b
     return True
 
 
-def write(path: Path, body: bytes) -> None:
+def write(path: Path, body: bytes, *, hint: str = "Choose another.") -> None:
     """Write a file whole or not at all. Raises StorageError where the folder can't be written."""
     from marchwarden.errors import StorageError
     from marchwarden.files import write_output
@@ -130,4 +130,4 @@ def write(path: Path, body: bytes) -> None:
     try:
         write_output(path, body)
     except OSError as error:
-        raise StorageError(f"{path} can't be written: {error.strerror or error}", hint="Choose another.") from error
+        raise StorageError(f"{path} can't be written: {error.strerror or error}", hint=hint) from error

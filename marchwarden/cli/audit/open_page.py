@@ -39,7 +39,8 @@ def command(
 
     trace = stored_trace(trace_id)
     page = trace.with_suffix(".html")
-    write(page, evidence_page(evidence_of_trace(trace), last_check(trace)))
+    elsewhere = f"Write it elsewhere: marchwarden export {trace.stem[:8]} --html FILE.html"
+    write(page, evidence_page(evidence_of_trace(trace), last_check(trace)), hint=elsewhere)
     # As private as the trace that it shows.
     page.chmod(trace.stat().st_mode & 0o777)
     console.line(str(page))

@@ -34,6 +34,13 @@ def test_where_no_browser_starts_the_page_is_named(run: Run, a_trace: str, monke
     assert "No browser could be opened." in ran.said
 
 
+def test_a_page_that_can_not_be_kept_beside_the_trace_can_be_exported(run: Run, a_trace: str, tmp_path: Path) -> None:
+    (tmp_path / "traces" / f"{a_trace}.html").mkdir()
+    ran = run("open", "--no-browser")
+    assert (ran.code, ran.out) == (1, "")
+    assert f"marchwarden export {a_trace[:8]} --html FILE.html" in ran.said
+
+
 def test_export_writes_the_page_and_overwrites_nothing_unasked(run: Run, a_trace: str, tmp_path: Path) -> None:
     page = tmp_path / "answer.html"
     assert run("export", "--html", str(page)).code == 0
