@@ -179,7 +179,7 @@ def command(
     ] = False,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Ask a running server, such as http://127.0.0.1:8111/mcp."),
+        typer.Option(metavar="URL", help="Ask a running server: http://HOST:8111/mcp."),
     ] = None,
 ) -> None:
     """Research a question and show the answer with its evidence."""

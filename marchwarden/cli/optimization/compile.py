@@ -127,7 +127,7 @@ def command(
     web: options.QuestionsWeb = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder to write the program to. Default: ~/.marchwarden/programs/MODEL."),
+        typer.Option(metavar="DIR", help="Folder to write the program to. Default: one in ~/.marchwarden/programs."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", metavar="", help="Continue the latest compile with these options.")
