@@ -192,7 +192,8 @@ def fold(trace: Trace, store: Store) -> Journal:
     if journal.started is None or journal.started.team is None:
         raise TraceError(
             f"{trace.trace_id} is not the trace of an investigation",
-            hint=f"To ask its question again: marchwarden ask --again {trace.trace_id[:8]}",
+            hint=f"To ask its question again: marchwarden ask --again {trace.trace_id[:8]}. "
+            "`marchwarden history` marks investigations.",
         )
     if journal.cut_short_by in ("interrupted", "stopped") and not journal.rihlas and plan_form == "model_free":
         journal.aspects = []  # the model was not waited for, and nobody was asked by this plan

@@ -59,6 +59,8 @@ class TraceSummary:
     """Time of the last line."""
     sources_failed: bool = False
     """True where the result says that no source could be asked."""
+    is_investigation: bool = False
+    """True where several researchers were asked; their calls have traces of their own."""
 
     @property
     def status(self) -> Status:
@@ -124,6 +126,11 @@ class Trace:
     def fetches(self) -> list[TolerantJsonView]:
         """Lines of the action `fetch_url` as they stand in the file, unchecked."""
         return [TolerantJsonView.of(line) for line in self.raw if line.get("action") == "fetch_url"]
+
+    @property
+    def is_investigation(self) -> bool:
+        """True where several researchers were asked; their calls have traces of their own."""
+        return _of(self.raw[0], "team", list) is not None
 
     @property
     def outcome(self) -> Outcome:
@@ -285,6 +292,7 @@ def _summary(path: Path) -> TraceSummary:
         has_citations=bool(_of(result, "citations", list)),
         ended=max(filter(None, (instant(line.get("timestamp")) for line in ending)), default=None),
         sources_failed=result.get("sources_failed") is True,
+        is_investigation=_of(first, "team", list) is not None,
     )
 
 

@@ -229,6 +229,7 @@ def test_only_an_investigation_that_was_begun_can_go_on(run: Run, a_trace: str) 
     assert single.code == 1
     assert f"{a_trace} is not the trace of an investigation" in single.said
     assert f"marchwarden ask --again {a_trace[:8]}" in single.said
+    assert "`marchwarden history` marks investigations" in single.said
     deeper = run("investigate", "--resume", a_trace, "--depth", "deep", "--context", "I know it.")
     assert deeper.code == 2
     assert "--context and --depth can't go with --resume" in deeper.said

@@ -62,6 +62,8 @@ def show(trace: Trace) -> bool:
     from marchwarden.trace.timeline import timeline
 
     console.timeline(trace, timeline(trace))
+    if trace.is_investigation and trace.outcome == "unfinished":
+        console.notice(f"If it was killed, continue it: marchwarden investigate --resume {trace.trace_id[:8]}")
     result = trace.written_result
     readable = True
     if result is not None:

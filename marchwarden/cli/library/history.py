@@ -136,6 +136,7 @@ def plain(summary: TraceSummary) -> dict[str, Any]:
         "model_id": summary.model_id,
         "source": summary.source,
         "rerun_of": summary.rerun_of,
+        "is_investigation": summary.is_investigation,
         "continues": summary.continues,
         "path": str(summary.path),
     }

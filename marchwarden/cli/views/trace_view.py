@@ -137,6 +137,8 @@ def trace_list_view(summaries: Sequence[TraceSummary], width: int) -> View:
         question = Text(one_line(each.question or "–", _QUESTION_CHARS))
         if each.rerun_of:
             question = Text(f"re-run of {one_line(each.rerun_of[:8])}: ", style="dim").append_text(question)
+        if each.is_investigation:
+            question = Text("investigation: ", style="dim").append_text(question)
         if width < _NARROWEST:
             question.append(f"\n{when} · ", style="dim").append_text(_outcome(each))
         if not aside and each.confidence is not None:

@@ -31,6 +31,17 @@ def test_they_come_newest_first_with_what_came_of_them(run: Run) -> None:
     assert rows[1][3:] == ["the", "[i]2nd[/i]?", "unfinished", "–", "–", "–"]
 
 
+def test_an_investigation_is_marked_and_one_that_was_killed_can_go_on(run: Run, tmp_path: Path) -> None:
+    begun = started("the fourth?").model_copy(update={"team": ["snapshot"]})
+    record(tmp_path / "traces", "44448c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f", [begun])
+    (marked,) = (line for line in run("history").out.splitlines() if "investigation: " in line)
+    assert "investigation: the fourth?" in marked
+    listed = json.loads(run("history", "--json").out)
+    assert [each["is_investigation"] for each in listed] == [True, False, False, False]
+    assert "continue it: marchwarden investigate --resume 44448c1e" in run("replay", "4444").said
+    assert "--resume" not in run("replay", "2222").said
+
+
 @pytest.mark.parametrize("width", [60, 40])
 def test_on_a_narrow_terminal_nothing_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
