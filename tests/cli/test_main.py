@@ -32,6 +32,16 @@ def test_every_command_has_help_with_examples(run: Run, command: str) -> None:
     assert f"marchwarden {command}" in ran.out.split("Examples:")[1]
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_cut_nowhere_on_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """What can't be broken, such as a long address, would end in an ellipsis."""
+    widths = []
+    for columns in ("80", "300"):
+        monkeypatch.setenv("COLUMNS", columns)
+        widths.append(run(command, "--help").out.count("…"))
+    assert widths[0] == widths[1]
+
+
 def test_version(run: Run) -> None:
     assert run("--version").out == f"marchwarden {__version__}\n"
 
