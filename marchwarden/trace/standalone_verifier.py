@@ -576,12 +576,16 @@ def _files(evidence: Evidence, lines: list[dict[str, Any]]) -> Iterator[Finding]
         for name, checksum in listed.items()
         if name not in files or hashlib.sha256(files[name]).hexdigest() != checksum
     }
-    states |= dict.fromkeys(files.keys() - listed.keys() - {SUMS}, DAMAGED)
+    strange = files.keys() - listed.keys() - {SUMS}
+    states |= dict.fromkeys(strange, DAMAGED)
     if SUMS not in files:
         states[SUMS] = MISSING
     if states:
         worst = DAMAGED if DAMAGED in states.values() else MISSING
-        named = ", ".join(f"{name} is {state}" for name, state in sorted(states.items())[:3])
+        named = ", ".join(
+            f"{name} is {f'not listed in {SUMS}' if name in strange else state}"
+            for name, state in sorted(states.items())[:3]
+        )
         yield Finding("files", worst, named)
     else:
         yield Finding("files", VERIFIED, f"{len(listed)} files have their sums")

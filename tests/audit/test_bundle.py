@@ -74,6 +74,13 @@ def test_the_script_needs_nothing_but_python(files: Files, tmp_path: Path) -> No
     assert b"can't be read" in ran.stdout
 
 
+def test_a_file_that_is_not_of_the_bundle_is_named_as_such(files: Files, tmp_path: Path) -> None:
+    zipfile.ZipFile(io.BytesIO(packed(files | {"research.pub": b"ssh-ed25519 AAAA"}))).extractall(tmp_path)
+    ran = checked_by_script(tmp_path)
+    assert ran.returncode == 1
+    assert "research.pub is not listed in SHA256SUMS" in ran.stdout.decode()
+
+
 @pytest.mark.parametrize(
     "name", ["result.json", "result.md", "annotations.jsonld", "ro-crate-metadata.json", "README.md"]
 )
