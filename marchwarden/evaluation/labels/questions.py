@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from marchwarden.contract import Depth, DiscoveryType, GapCategory, ResearchRequest
-from marchwarden.errors import LabelsInvalid
+from marchwarden.errors import InvalidRequest, LabelsInvalid
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -184,9 +184,8 @@ def _parsed(path: Path, number: int, line: str) -> Question:
     except (json.JSONDecodeError, RecursionError) as error:
         raise LabelsInvalid(f"{path}, line {number}: no JSON ({error})", hint=_HINT) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise LabelsInvalid(f"{path}, line {number}: {where}: {first['msg']}", hint=_HINT) from None
+        field, problem = InvalidRequest.of(error).problems[0]
+        raise LabelsInvalid(f"{path}, line {number}: {field}: {problem}", hint=_HINT) from None
     return question
 
 
