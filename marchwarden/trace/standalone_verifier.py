@@ -636,9 +636,13 @@ def open_bundle(path: Path) -> Evidence:
 
     files: dict[str, bytes] = {}
     if path.is_dir():
-        for each in sorted(path.rglob("*")):
-            if each.is_file() and "__pycache__" not in each.parts:
-                files[each.relative_to(path).as_posix()] = each.read_bytes()
+        # Before anything is read: a folder that is no bundle can be somebody's whole disk.
+        if not (path / TRACE).is_file():
+            raise ValueError(f"there is no {TRACE} in it")
+        found = [each for each in sorted(path.rglob("*")) if each.is_file() and "__pycache__" not in each.parts]
+        if sum(each.stat().st_size for each in found) > MOST_BYTES:
+            raise ValueError("it has more than a bundle has")
+        files = {each.relative_to(path).as_posix(): each.read_bytes() for each in found}
     else:
         try:
             with zipfile.ZipFile(path) as archive:

@@ -74,6 +74,16 @@ def test_the_script_needs_nothing_but_python(files: Files, tmp_path: Path) -> No
     assert b"can't be read" in ran.stdout
 
 
+def test_a_folder_that_is_no_bundle_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "disk.img").open("wb") as large:
+        large.truncate(1 << 40)  # a file with a hole: reading it would take all memory
+    with pytest.raises(ValueError, match=r"there is no trace\.jsonl in it"):
+        verifier.open_bundle(tmp_path)
+    (tmp_path / "trace.jsonl").touch()
+    with pytest.raises(ValueError, match="more than a bundle has"):
+        verifier.open_bundle(tmp_path)
+
+
 def test_a_file_that_is_not_of_the_bundle_is_named_as_such(files: Files, tmp_path: Path) -> None:
     zipfile.ZipFile(io.BytesIO(packed(files | {"research.pub": b"ssh-ed25519 AAAA"}))).extractall(tmp_path)
     ran = checked_by_script(tmp_path)
