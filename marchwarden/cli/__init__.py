@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -174,6 +175,16 @@ def _report(error: Exception) -> None:
         console.error(
             f"{os.fsdecode(error.filename)}: {error.strerror}", "Check the path and your permissions there."
         )
+    elif isinstance(error, FileNotFoundError) and _is_folder_gone():
+        console.error("the folder that you are in was removed", "Change to another folder first.")
     else:
         hint = None if debugging() else "Set MARCHWARDEN_DEBUG=1 for details."
         console.error(f"unexpected {type(error).__name__}: {error}", hint)
+
+
+def _is_folder_gone() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False

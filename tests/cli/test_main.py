@@ -32,7 +32,7 @@ def test_every_command_has_help_with_examples(run: Run, command: str) -> None:
     assert f"marchwarden {command}" in ran.out.split("Examples:")[1]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "compile", "eval", "export", "index", "investigate", "sources"])
 def test_help_is_cut_nowhere_on_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """What can't be broken, such as a long address, would end in an ellipsis."""
     widths = []
@@ -40,6 +40,15 @@ def test_help_is_cut_nowhere_on_80_columns(run: Run, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("COLUMNS", columns)
         widths.append(run(command, "--help").out.count("…"))
     assert widths[0] == widths[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the folder that one is in can't be removed")
+def test_a_folder_that_was_removed_is_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    ran = run("ask", "What is Casgevy?")
+    assert (ran.code, "the folder that you are in was removed" in ran.said) == (1, True), ran.said
 
 
 def test_version(run: Run) -> None:
