@@ -5,7 +5,8 @@
 The folder of public pairs is described in public_pairs.py. The folder of pages holds the ground-truth files of WCXB's
 development part. The held-out file is ExpertQA's rand_val.jsonl.gz, whose questions are left out. Fitted on the sets
 `fit` and `first` of pairs.jsonl, on public pairs, and on pairs that falsify.py makes from pages. The threshold is
-chosen by cross-validation over `fit` and `first`, no quote on both sides. Sets `second` and `third` are not read.
+chosen by cross-validation over `fit` and `first`, no quote on both sides. Sets `second`, `third` and `fourth`, and
+over_pages.jsonl, are not read.
 """
 
 from __future__ import annotations

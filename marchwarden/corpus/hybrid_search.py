@@ -63,13 +63,12 @@ class HybridSearch:
             for found in self._index.find_misspelt(word, edits, _STRETCHES_OF_NEAR_WORDS, words):
                 yield "\n".join((found.title, *found.sentences))
 
-        def has(word: str) -> bool:
+        def is_known(word: str) -> bool:
             readings = query_terms(word, self._languages)
-            return not readings or self._index.has_any(readings)
+            return not readings or self._index.has_any(readings) or is_english_word(word)
 
         words = list(dict.fromkeys(query_words(query)))
-        meant = meant_words(words, has, texts_near)
-        return {word: close for word, close in meant.items() if not is_english_word(word)}
+        return meant_words(words, is_known, texts_near)
 
 
 def fused(lists: Iterable[list[Found]]) -> list[Found]:

@@ -109,8 +109,7 @@ class PageIndex:
 
         words = list(dict.fromkeys(query_words(query)))
         beside = [tantivy.Query.term_query(self._schema, _WORDS, word, index_option="basic") for word in words]
-        meant = meant_words(words, self._has, texts_near)
-        return {word: close for word, close in meant.items() if not is_english_word(word)}
+        return meant_words(words, lambda word: self._has(word) or is_english_word(word), texts_near)
 
     def _has(self, word: str) -> bool:
         readings = query_terms(word, self._languages)

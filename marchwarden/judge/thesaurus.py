@@ -73,5 +73,5 @@ def load_thesaurus() -> Thesaurus:
 
 
 def is_english_word(word: str) -> bool:
-    """Return whether WordNet has a word, in any form. Names and most words of four letters and fewer it has not."""
+    """Return whether WordNet has a word, in any form. It has few names, and no words such as "which"."""
     return any(load_thesaurus().has(stem) for stem in terms(word, "en"))

@@ -31,6 +31,7 @@ from marchwarden.text.turns import NOTHING_FOUND, as_context, turn_of
         ("I live in St. George and want to grow tomatoes. When do I put them in the ground?", ["When do I put them in the ground (grow tomatoes St George)"]),
         ("We visited Mt. Vesuvius last year. When did it last erupt?", ["When did it last erupt (Mt Vesuvius)"]),
         ("My doctor says my vitamin D is low. How much should I take a day?", ["How much should I take a day (vitamin D)"]),
+        ("I took the D train in Oslo. How long does it take?", ["How long does it take (D)"]),
         ("I live in Berlin and bought an e-bike. Can I ride it on paths?", ["Can I ride it on paths (bought e-bike Berlin)"]),
         ("Is bread and butter healthy?", ["Is bread and butter healthy"]),
         ("Is there a paper on the bridge, and what does it report?", ["Is there a paper on the bridge, what does it report"]),

@@ -15,13 +15,11 @@ from marchwarden.text.stop_words import STOP_WORDS
 
 _LANGUAGE = "en"
 # Words that ask and join and are often misspelt, with the most telling first.
-_SMALL_WORDS = tuple(
-    re.findall(
-        r"\w+",
-        "which what when where whose does should would could before between because against their there about after "
-        "through during without while until every these those",
-    )
-)
+_LISTED = """
+which what when where whose does should would could before between because against their there about after through
+during without while until every these those
+"""
+_SMALL_WORDS = tuple(_LISTED.split())
 _CONTRACTED = {f"{word}s": f"{word} is" for word in ("what", "who", "where", "when", "how", "why")}
 # A word with a capital may be a name, but for the first; a part of an address, a path or the name of a file is one.
 _FIRST_OR_SMALL = re.compile(r"(?<![\w./:@#-])(?:^[A-Z][a-z]+|[a-z]+)(?![\w/@-]|[.:]\w)")

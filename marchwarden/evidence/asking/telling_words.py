@@ -67,9 +67,9 @@ def name_runs(text: str) -> Iterator[NameRun]:
     begin = end = 0
     for word in [*re.finditer(r"[^\s()\"“”]+", text), None]:
         plain = word[0].strip(".,;:!?'’") if word else ""
+        between = text[end : word.start()].strip() if run and word else None
         # "St. George", "Mt. Vesuvius"
-        between = ("", ",", "'", "’", ".") if run and _SHORTENED.fullmatch(run[-1]) else ("", ",", "'", "’")
-        goes_on = bool(run) and word is not None and text[end : word.start()].strip() in between
+        goes_on = between in ("", ",", "'", "’") or (between == "." and _SHORTENED.fullmatch(run[-1]) is not None)
         if word and plain in named and (goes_on or not run) and not re.fullmatch(r"[\d.,:%]+", plain):
             begin = begin if run else word.start()
             run.append(plain)
@@ -82,8 +82,9 @@ def name_runs(text: str) -> Iterator[NameRun]:
             run = []
             if word and plain in named and not re.fullmatch(r"[\d.,:%]+", plain):
                 begin, run, end = word.start(), [plain], word.start() + len(plain)
-        if word and run == [plain] and len(plain) == 1 and (noun := _NOUN_BEFORE.search(text[: word.start()])):
-            # "vitamin D", "hepatitis B"
+        noun = _NOUN_BEFORE.search(text[: word.start()]) if word and run == [plain] and len(plain) == 1 else None
+        # "vitamin D", "hepatitis B", but not "the D train"
+        if noun and not is_stop_word(noun["noun"], "en"):
             begin, run = noun.start(), [noun["noun"], plain]
 
 
