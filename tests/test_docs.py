@@ -38,7 +38,7 @@ from marchwarden.evaluation.runs import calibration_fit as calibration
 from marchwarden.evaluation.runs.run import Record, RunInfo
 from marchwarden.evaluation.scoring import bootstrap, judge
 from marchwarden.evaluation.scoring.metrics import BY_NAME, METRICS
-from marchwarden.evidence import confidence, relevance
+from marchwarden.evidence import close_reading, confidence
 from marchwarden.evidence.entailment.rules import CLAUSE_SHARE
 from marchwarden.http import addresses, robots, robots_rules
 from marchwarden.http import cache as http_cache
@@ -537,8 +537,8 @@ def test_numbers_of_architecture_are_those_of_the_code() -> None:
     assert FINISH_SECONDS == 2.0, "the page says 2 s"
     assert FAILURES_BORNE == 3, "the page says three times"
     plain = " ".join(text.split())
-    assert f"Only {relevance.EMBEDDED} passages are embedded for each sub-question in a turn" in plain
-    assert f"the first {relevance.EMBEDDED_OF_FOREIGN_PAGE} of a page in another language" in plain
+    assert f"Only {close_reading.EMBEDDED} passages are embedded for each sub-question in a turn" in plain
+    assert f"the first {close_reading.EMBEDDED_OF_FOREIGN_PAGE} of a page in another language" in plain
     assert f"at most {contract.EXCERPT_LIMIT} characters (`evidence/windows.py`)" in plain
     assert (HEARTBEAT_SECONDS, GRACE_SECONDS) == (8, 2), "the page says every 8 seconds, and 2 seconds"
 

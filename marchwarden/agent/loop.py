@@ -34,8 +34,9 @@ from marchwarden.budget import (
 )
 from marchwarden.contract import ResearchRequest, ResearchResult, SourceAuthority, SourceFilter
 from marchwarden.errors import NotRecorded
+from marchwarden.evidence.close_reading import read_closely
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, promise, read_closely
+from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, promise
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_hit, clean_title, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger

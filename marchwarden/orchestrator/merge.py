@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from marchwarden.contract import Gap, GapCategory, Lineage, SourceAuthority
+from marchwarden.evidence.close_reading import read_closely
 from marchwarden.evidence.confidence import authority_of
-from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, read_closely
+from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity
 from marchwarden.evidence.windows import Window
 from marchwarden.http.addresses import publisher_of
 from marchwarden.judge.answering import AnswerJudge

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.evidence.relevance import PageTerms, Relevance, read_closely
+from marchwarden.evidence.close_reading import read_closely
+from marchwarden.evidence.relevance import PageTerms, Relevance
 from marchwarden.judge import answering
 from marchwarden.judge.answering import AnswerJudge
 from marchwarden.ledger import Aspect

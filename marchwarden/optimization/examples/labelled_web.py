@@ -13,7 +13,8 @@ import anyio.to_thread
 
 from marchwarden.contract import SourceFilter
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.evidence.relevance import PageTerms, Relevance, likeness
+from marchwarden.evidence.close_reading import likeness
+from marchwarden.evidence.relevance import PageTerms, Relevance
 from marchwarden.frozen_web.pages import FrozenWeb, FrozenWebTransport
 from marchwarden.ledger import Aspect, Lead
 from marchwarden.observations import FetchOutcome, Page, SearchOutcome

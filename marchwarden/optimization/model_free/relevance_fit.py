@@ -18,15 +18,9 @@ from marchwarden.contract import SourceFilter
 from marchwarden.evaluation.labels.questions import Question
 from marchwarden.evaluation.labels.scoring_text import address, overlaps, says_one_of
 from marchwarden.evaluation.scoring.logistic import fit_logistic
+from marchwarden.evidence.close_reading import read_closely
 from marchwarden.evidence.question import split_question
-from marchwarden.evidence.relevance import (
-    Features,
-    PageTerms,
-    Relevance,
-    TermRarity,
-    probability,
-    read_closely,
-)
+from marchwarden.evidence.relevance import Features, PageTerms, Relevance, TermRarity, probability
 from marchwarden.evidence.windows import Window
 from marchwarden.judge.answering import AnswerJudge
 from marchwarden.ledger import Aspect
