@@ -73,6 +73,21 @@ _ERRAND = frozenset(
     )
 )
 _MOST_LENT_WORDS = 4
+# Words of a clause that tells little, of what askers say of themselves in short, and of what is lent of it: guesses.
+_MOST_WORDS_OF_A_SHORT_CLAUSE, _MOST_WORDS_OF_A_CIRCUMSTANCE = 4, 14
+_CIRCUMSTANCE = re.compile(
+    r"^(?:.{0,40}?\b)??(?:(?:i|we)(?: (?:am|have|had|run|own|keep|grow|use|take|drive|got|build)\b|['’](?:m|ve)\b)|"
+    r"(?:my|our)\b(?=(?: [\w-]+){1,3} (?:is|are|has|have|was|were|takes?|gets?|keeps?)\b))(?P<told>.+)",
+    re.IGNORECASE,
+)
+# What it says of the asker, their people, and how they came to ask.
+_OF_THE_ASKER = re.compile(
+    r"\W*\d.*|told|asked|said|heard|hearing|read|bought|booked|moved|live[ds]?|go(?:es|ing)|gone|been|found|feel\w*|"
+    r"look\w*|want\w*|need\w*|put\w*|consider\w*|keep\w*|mind|like|own|just|right|now|still|often|together|"
+    r"new|old|first|years?|anymore|hardly|always|never|everything|without|friends?|boss|teacher|doctor|husband|wife|"
+    r"partner|sons?|daughters?|mother|father|mum|mom|dad|grand\w+|sister|brother|neighbou?rs?|family|myself",
+    re.IGNORECASE,
+)
 _THING = re.compile(r"\b(?:it|its|they|them|their|these|those)\b", re.IGNORECASE)
 _MOST_WORDS_OF_A_THING = 2
 _MOST_TOPIC_WORDS = 12
@@ -139,6 +154,8 @@ def _lent_names(clause: str, setting: Sequence[str]) -> list[str]:
     if is_pointing(clause) or (not has_name(clause) and len(telling) < 3):
         if named := named_in(setting, clause):
             return [*_thing_meant(clause, setting, named), *named]
+        if told := _circumstances(clause, setting):
+            return told
         # The telling words of what a setting without names is about.
         if is_backward(clause):
             subjects = [match[1] for text in setting for match in _SUBJECT.finditer(text)]
@@ -147,7 +164,21 @@ def _lent_names(clause: str, setting: Sequence[str]) -> list[str]:
         return _topic_words(text for text in setting if _is_topic(text))
     if has_name(clause):
         return []
+    if told := _circumstances(clause, setting):
+        return told
     return named_in(setting, clause, also_places=needs_names(clause, least_words=5))
+
+
+def _circumstances(clause: str, setting: Sequence[str]) -> list[str]:
+    """Return the words of what askers say in short of themselves or theirs, where the clause says little by itself.
+
+    "My daughter has coeliac disease. Can she eat sourdough bread?"
+    """
+    if len(set(terms(clause)) - VAGUE_TERMS) > _MOST_WORDS_OF_A_SHORT_CLAUSE:
+        return []
+    short = (text for text in setting if len(text.split()) <= _MOST_WORDS_OF_A_CIRCUMSTANCE)
+    told = [match["told"] for match in map(_CIRCUMSTANCE.match, short) if match]
+    return [word for word in _topic_words(told) if not _OF_THE_ASKER.fullmatch(word)][:_MOST_LENT_WORDS]
 
 
 def _thing_meant(clause: str, setting: Sequence[str], named: Sequence[str]) -> list[str]:

@@ -68,7 +68,15 @@ from marchwarden.text.turns import NOTHING_FOUND, as_context, turn_of
         ("タルニクの人口は何人ですか？", ["タルニクの人口は何人ですか"]),
         ("i am writing about mauna loa. when did it last erupt?", ["when did it last erupt (mauna loa)"]),
         ("My brother Oskar likes whales. How long was the longest blue whale that was ever measured?", ["How long was the longest blue whale that was ever measured"]),
-        ("I build an Adirondack chair. Which saw cuts the concave curves best?", ["Which saw cuts the concave curves best (Adirondack)"]),
+        ("I build an Adirondack chair. Which saw cuts the concave curves best?", ["Which saw cuts the concave curves best (Adirondack chair)"]),
+        # What is said of the asker's own lot belongs to a question that says little by itself.
+        ("My daughter has coeliac disease. Can she eat sourdough bread?", ["Can she eat sourdough bread (coeliac disease)"]),
+        ("I'm pregnant, how many cups of coffee can I have a day?", ["how many cups of coffee can I have a day (pregnant)"]),
+        ("As a child I was told I'm allergic to penicillin. Is that likely to be true still?", ["Is that likely to be true still (allergic penicillin)"]),
+        ("My vase hydrangeas are drooping. How can I bring them back?", ["How can I bring them back (vase hydrangeas drooping)"]),
+        ("I am writing a school essay. How tall is the Eiffel Tower?", ["How tall is the Eiffel Tower"]),
+        ("I have small wrists. What is the snag with the Garmin Enduro 3?", ["What is the snag with the Garmin Enduro 3"]),
+        ("My husband has asked me. Why is the sky blue?", ["Why is the sky blue"]),
     ],
 )  # fmt: skip
 def test_a_question_is_split_where_it_asks_something_of_its_own(question: str, aspects: list[str]) -> None:
