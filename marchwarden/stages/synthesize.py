@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
-from marchwarden.contract import DISAGREEMENT, Depth
+from marchwarden.contract import DISAGREEMENT, Depth, SourceAuthority
 from marchwarden.errors import Limit
 from marchwarden.evidence.entailment.objections import URL, find_objection
 from marchwarden.evidence.entailment.pair import split_sentences
@@ -42,6 +42,9 @@ SENTENCES_OF_ASPECT = 3
 CLAIMS_PER_SOURCE = 3
 MOST_DISAGREEMENTS = 2
 MOST_LOST = 4
+# A source gives way to one so many days younger whose quote has this share of its relevance at least. Guesses.
+OUTDATED_DAYS, ABOUT_AS_WELL = 730, 0.65
+_YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 NOTHING_FOUND = "No source that could be read answers this question."
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 
@@ -212,7 +215,33 @@ def _best(
             taken[excerpt.locator] += 1
             claims.append(Claim(text=_said(ledger, excerpt), excerpts=[excerpt.number]))
             said += excerpt.sentences
-    return claims
+    return claims[: len(rows)] + _current_first(ledger, claims[len(rows) :])
+
+
+def _current_first(ledger: Ledger, claims: list[Claim]) -> list[Claim]:
+    """Return claims on one aspect in their order, but those behind that others that answer about as well outdate or
+    outrank: their source is two years older, or has low authority. What is asked about a year is no matter of age."""
+
+    def gives_way(claim: Claim) -> bool:
+        own = ledger.excerpts[claim.excerpts[0] - 1]
+        source, names_year = ledger.source(own.locator), _YEAR.search(ledger.aspect(own.aspect).text) is not None
+        for other in claims:
+            excerpt = ledger.excerpts[other.excerpts[0] - 1]
+            better = ledger.source(excerpt.locator)
+            if excerpt.relevance < ABOUT_AS_WELL * own.relevance or better is source:
+                continue
+            if source.authority is SourceAuthority.LOW and better.authority is not SourceAuthority.LOW:
+                return True
+            if (
+                source.dated
+                and better.dated
+                and not names_year
+                and (better.dated - source.dated).days >= OUTDATED_DAYS
+            ):
+                return better.authority is not SourceAuthority.LOW
+        return False
+
+    return sorted(claims, key=gives_way)
 
 
 def _said(ledger: Ledger, excerpt: Excerpt) -> str:

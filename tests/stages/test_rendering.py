@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from marchwarden.contract import SourceAuthority
+from datetime import date
+
+import pytest
+
+from marchwarden.contract import Depth, SourceAuthority
 from marchwarden.ledger import Aspect, Excerpt, Ledger, Source
-from marchwarden.stages.synthesize import Claim, check_grounding, render_answer, with_quotes
+from marchwarden.stages.synthesize import (
+    Claim,
+    SynthesizeGiven,
+    check_grounding,
+    model_free,
+    render_answer,
+    with_quotes,
+)
 
 
 def a_ledger(*texts: str) -> Ledger:
@@ -141,3 +152,32 @@ def test_a_quote_is_not_added_that_hardly_answers_is_cited_already_or_known_to_t
         Claim(text="Its toll was lifted in 1952.", excerpts=[3]),
     ]
     assert with_quotes(ledger, [stands, *refused], [stands]) == [stands]
+
+
+OLD, NEW = "Nineteen countries have the euro.", "Since January 2026, the euro is the money of 21 countries."
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "second", "order"),
+    [
+        # (date, authority, relevance) of each source
+        ("Which countries have the euro?", ("2019-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [NEW, OLD]),
+        ("Which countries have the euro?", ("2025-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [OLD, NEW]),
+        ("Which countries have the euro?", ("2019-03-01", "medium", 0.9), (None, "medium", 0.7), [OLD, NEW]),
+        # The younger one answers far less.
+        ("Which countries have the euro?", ("2019-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.56), [OLD, NEW]),
+        ("Which had the euro in 2019?", ("2019-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [OLD, NEW]),
+        ("Which countries have the euro?", (None, "low", 0.9), (None, "medium", 0.7), [NEW, OLD]),
+        ("Which countries have the euro?", ("2019-03-01", "high", 0.9), ("2026-02-01", "low", 0.7), [OLD, NEW]),
+    ],
+)
+def test_what_others_outdate_or_outrank_is_said_after_them(
+    asked: str, first: tuple[str | None, str, float], second: tuple[str | None, str, float], order: list[str]
+) -> None:
+    ledger = a_ledger(OLD, NEW)
+    ledger.aspects = [Aspect(number=1, text=asked)]
+    for place, (day, authority, relevance) in enumerate((first, second)):
+        told = {"published": date.fromisoformat(day) if day else None, "authority": SourceAuthority(authority)}
+        ledger.sources[place] = ledger.sources[place].model_copy(update=told)
+        ledger.excerpts[place] = ledger.excerpts[place].model_copy(update={"relevance": relevance, "answers": True})
+    assert [claim.text for claim in model_free(SynthesizeGiven(ledger, Depth.BALANCED))] == order
