@@ -51,6 +51,8 @@ Alike: TypeAlias = Mapping[tuple[int, int], float]
 # Log-odds that windows of one page answer an aspect, as the judge reads them: by the aspect's number, and then by the
 # window's start and end. An aspect that is not in it was not judged; one without windows has none that is likely.
 Judged: TypeAlias = Mapping[int, Mapping[tuple[int, int], float]]
+# The part of such a window that answers by itself, in the same way; a window that is not in it answers as a whole.
+Essence: TypeAlias = Mapping[tuple[int, int, int], Window]
 Features: TypeAlias = dict[str, float]
 
 # Usual cosine similarity of a question and a passage, and its spread, about: the embedding model's cosines lie close
@@ -154,17 +156,20 @@ class Relevance:
         position: int = 1,
         alike: Alike | None = None,
         judged: Judged | None = None,
+        essence: Essence | None = None,
         parameters: Parameters = DEFAULT,
     ) -> None:
         """Prepare a page.
 
         `rarity`: of the terms of all pages read; None for this page alone. `position`: the page's place among the
         hits, from 1. `alike`: similarities of passages that an embedding model compared; None where there is none.
-        `judged`: what the judge said of windows; None where there is no judge.
+        `judged`: what the judge said of windows, and `essence`: the parts of them that answer by themselves; None
+        where there is no judge.
         """
         self.page = page
-        self._rarity, self._position, self._alike, self._parameters = rarity, position, alike, parameters
+        self._rarity, self._position, self._alike, self.parameters = rarity, position, alike, parameters
         self._judged = judged or {}
+        self._essence = essence or {}
         self._features: dict[tuple[int, int, int], Features] = {}
         self._named_rows: dict[int, list[tuple[Passage, ...]] | None] = {}
         self._is_elsewhere: dict[int, bool] = {}
@@ -175,7 +180,13 @@ class Relevance:
         self.foreign = {aspect.number for aspect in aspects if page.language[:2] != guess_language(aspect.text)}
         """Numbers of the aspects that are in another language than the page."""
 
-    def to(self, aspects: Sequence[Aspect], alike: Alike | None = None, judged: Judged | None = None) -> "Relevance":
+    def to(
+        self,
+        aspects: Sequence[Aspect],
+        alike: Alike | None = None,
+        judged: Judged | None = None,
+        essence: Essence | None = None,
+    ) -> "Relevance":
         """Return the relevance of the same page to other aspects, or with similarities of its passages and what the
         judge said of its windows."""
         return Relevance(
@@ -185,12 +196,13 @@ class Relevance:
             position=self._position,
             alike=alike,
             judged=judged,
-            parameters=self._parameters,
+            essence=essence,
+            parameters=self.parameters,
         )
 
     def of(self, window: Window, aspect: Aspect) -> float:
         """Return the relevance of a window, 0–1: the chance that it answers, where it is among the best ranked."""
-        features, weights = self.features(window, aspect), self._parameters.relevance
+        features, weights = self.features(window, aspect), self.parameters.relevance
         chance = probability(features, weights.of(features)) * (weights.as_judged if "judged" in features else 1.0)
         if aspect.number not in self._is_elsewhere:
             self._is_elsewhere[aspect.number] = self._names_nothing_of(aspect)
@@ -225,7 +237,7 @@ class Relevance:
 
     def rank(self, window: Window, aspect: Aspect) -> float:
         """Return the score by which windows are ranked, 0–1; higher is better, of all pages alike."""
-        features, weights = self.features(window, aspect), self._parameters.relevance
+        features, weights = self.features(window, aspect), self.parameters.relevance
         score = probability(features, weights.ranking(features))
         score *= weights.nothing_named if self._is_of_another_name(window, aspect) else 1.0
         return score * (weights.another_country if features["another_country"] else 1.0)
@@ -356,6 +368,10 @@ class Relevance:
         """Return whether windows of the page were judged for an aspect, or whether this one was."""
         judged = self._judged.get(aspect.number)
         return judged is not None and (window is None or (window.start, window.end) in judged)
+
+    def essence(self, window: Window, aspect: Aspect) -> Window:
+        """Return the part of a window that answers an aspect by itself, as the judge reads it; or all of it."""
+        return self._essence.get((aspect.number, window.start, window.end), window)
 
     def _words(self, passage: Passage, asked: "AskedFor") -> Sequence[str]:
         """Return the terms of a passage, without those of code that it does not hold as the aspect writes it."""

@@ -238,9 +238,23 @@ def _best_windows(given: ExtractGiven) -> list[Excerpt]:
             excerpt.answers = excerpt.relevance >= (least.judged if is_judged else least.relevant)
             if excerpt.relevance >= least.relevant_too and not repeats(window.text, given.context):
                 if excerpt.answers:
+                    excerpt, window = _essence(given, excerpt, window, aspect)
                     excerpt, window = _with_rest_of_list(given, excerpt, window, best)
                 excerpts.append(_under_heading(given, excerpt, window, aspect))
     return sorted(excerpts, key=lambda excerpt: (excerpt.aspect, -excerpt.relevance))
+
+
+def _essence(given: ExtractGiven, excerpt: Excerpt, window: Window, aspect: Aspect) -> tuple[Excerpt, Window]:
+    """Return an excerpt and its window without what does not answer at its ends, as likely and as long as before.
+
+    An answer shall not get more sentences because each is shorter.
+    """
+    part = given.relevance.essence(window, aspect)
+    if part is window:
+        return excerpt, window
+    cut = given.relevance.excerpt(part, aspect)
+    same = {name: getattr(excerpt, name) for name in ("relevance", "answers", "sentences")}
+    return cut.model_copy(update=same), part
 
 
 def _with_rest_of_list(

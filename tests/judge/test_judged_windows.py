@@ -107,3 +107,31 @@ def test_a_passage_that_was_judged_answers_from_a_chance_of_its_own_on(
     picked = model_free(ExtractGiven(ASKED.text, None, [ASKED], page, parameters))
     assert picked
     assert all(excerpt.answers is answers for excerpt in picked)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "quoted"),
+    [
+        (
+            ("Walks to Halden begin at ten.", "The bridge is 45 metres high.", "High fees for parking."),
+            "The bridge is 45 metres high.",
+        ),
+        (
+            (
+                "How high was your bill in Halden?",
+                "My car needs a wash after the drive.",
+                "The bridge is 45 metres high, says the plate on its pier.",
+            ),
+            "The bridge is 45 metres high, says the plate on its pier.",
+        ),
+        # Without the sentence before it, "it" could be anything.
+        ((f"{OPENED} It is 45 metres high.",), f"{OPENED} It is 45 metres high."),
+    ],
+)
+def test_what_does_not_answer_at_the_ends_of_a_window_is_not_quoted(
+    sentences: tuple[str, ...], quoted: str, tmp_path: Path
+) -> None:
+    (page,) = read(html(*sentences), cache=tmp_path)
+    best, *_ = model_free(ExtractGiven(ASKED.text, None, [ASKED], page))
+    assert best.text == quoted
+    assert best.relevance == round(page.of(page.best(ASKED, 1)[0][1], ASKED), 4)
