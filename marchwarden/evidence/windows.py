@@ -108,18 +108,43 @@ class Window:
         return other.start <= self.start and self.end <= other.end
 
 
+# A short line without a stop, and without a number but that of a section.
+_TITLE = re.compile(r"(?:\d{1,2}[.)] )?[^\W\d_a-z][^\d.!?:;|•=\n]{1,58}")
+_NUMBERED = re.compile(r"\d{1,2}[.)] ")
+
+
+def _is_title(page: Page, passages: Sequence[Passage], place: int) -> bool:
+    """Return whether a passage is the title of what follows it, though it is not marked as one.
+
+    It is neither an item of a list, beside others of its form, nor a button, which stands there again and again.
+    """
+    before, own, after = passages[place - 1 : place + 2]
+    return (
+        before.number + 1 == own.number == after.number - 1
+        and own.heading == after.heading
+        and " " in own.text
+        and _TITLE.fullmatch(own.text) is not None
+        and not any(_TITLE.fullmatch(each.text) for each in (before, after))
+        and page.text.count(f"\n{own.text}\n") == 1
+    )
+
+
 def windows(page: Page, passages: Sequence[Passage]) -> list[Window]:
     """Return the windows over these passages of a page, each within one heading and EXCERPT_LIMIT characters.
 
-    None of several passages begins or ends with furniture, or ends with a question. None spans a passage that is not
-    among them, such as one that looks like prompt injection.
+    None of several passages begins or ends with furniture, or ends with a question or the title of what follows. None
+    goes on over a title that is numbered, or spans a passage that is not among them: one that looks like prompt
+    injection.
     """
     found = []
+    titles = {passages[place].number for place in range(1, len(passages) - 1) if _is_title(page, passages, place)}
     for first, passage in enumerate(passages):
         for size in range(1, MOST_PASSAGES_OF_WINDOW + 1):
             chosen = passages[first : first + size]
             last = chosen[-1]
             if len(chosen) < size or last.number != passage.number + size - 1 or last.heading != passage.heading:
+                break
+            if size > 1 and last.number in titles and _NUMBERED.match(last.text):
                 break
             if size > 1 and last.end - passage.start > EXCERPT_LIMIT:
                 break
@@ -127,6 +152,7 @@ def windows(page: Page, passages: Sequence[Passage]) -> list[Window]:
                 FURNITURE.search(passage.text)
                 or FURNITURE.search(last.text)
                 or last.text.endswith(tuple(QUESTION_MARK))
+                or last.number in titles
             ):
                 continue
             found.append(Window(tuple(chosen), page.text[passage.start : last.end]))

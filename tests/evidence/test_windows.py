@@ -78,6 +78,33 @@ def test_no_window_of_several_passages_begins_or_ends_with_what_a_page_says_of_i
     ]
 
 
+COST, OWN_COST = "Average cost: $20,091.", "Average cost: $24,606."
+
+
+@pytest.mark.parametrize(
+    ("title", "ends", "goes_on"),
+    [
+        ("9. Midrange bath remodel", False, False),
+        ("Midrange bath remodel", False, True),
+        ("Bath", True, True),  # a button may be one word
+        ("Its floor is of stone.", True, True),
+    ],
+)
+def test_no_window_ends_with_the_title_of_what_follows(title: str, ends: bool, goes_on: bool) -> None:
+    page = a_page(COST, title, OWN_COST, "It has a floor of stone.")
+    texts = [each.text for each in windows(page, page.passages)]
+    assert any(text.endswith(title) and COST in text for text in texts) is ends
+    assert any(COST in text and OWN_COST in text for text in texts) is goes_on
+    assert any(text.startswith(title) and OWN_COST in text for text in texts)
+
+
+def test_items_of_a_list_and_what_is_said_again_are_no_titles() -> None:
+    page = a_page("We sell these:", "Red chairs", "Blue chairs", "Compare both", COST, "Compare both", OWN_COST)
+    texts = [each.text for each in windows(page, page.passages)]
+    assert any(text.startswith("We sell") and text.endswith("Blue chairs") for text in texts)
+    assert any(text.startswith(COST) and text.endswith("Compare both") for text in texts)
+
+
 def test_a_name_that_stands_only_in_the_sentence_before_counts() -> None:
     question = Aspect(number=1, text="How tall is the lighthouse of Sundal?")
     named = a_page("The lighthouse of Sundal stands on the cape.", "It is 31 metres tall.", title="Coasts")
