@@ -27,10 +27,10 @@ OUTDATED = timedelta(days=12 * 365.25)
 CHANGES = re.compile(
     r"\b(current|currently|now|nowadays|today|at present|yet|record|latest|fastest|population of|price|holds?|as of|"
     r"so far|still|(most )?recent(ly)?|estimated|how many people (live|are)|apply|applies|deadline|have to|must|"
-    r"required?|last (time|erupt\w*|held|won|met|happen\w*|seen))\b",
+    r"required?|last time|when (did|was|were)\b.* last)\b",
     re.IGNORECASE,
 )
-_PRESENT = re.compile(r"\b(is|are|do|does|has|have|can|should|must|will)\b", re.IGNORECASE)
+PRESENT = re.compile(r"\b(is|are|do|does|has|have|can|should|must|will)\b", re.IGNORECASE)
 
 
 def find_conflicts(ledger: Ledger, parameters: Parameters = DEFAULT) -> list[Conflict]:
@@ -96,7 +96,7 @@ def _why_it_lost(ledger: Ledger, lost: Excerpt, preferred: Excerpt) -> str | Non
     if not stale.dated or not fresh.dated:
         return None
     newer_by, question = fresh.dated - stale.dated, asked_text(ledger.question)
-    about_now = _PRESENT.search(question) is not None
+    about_now = PRESENT.search(question) is not None
     changes = CHANGES.search(question) or (about_now and CHANGES.search(lost.text))
     if (changes and newer_by >= NEWER) or (about_now and newer_by >= OUTDATED):
         # The day of each, named where it is another than the one that a citation shows.

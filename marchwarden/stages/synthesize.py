@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import DISAGREEMENT, Depth, SourceAuthority
 from marchwarden.errors import Limit
+from marchwarden.evidence.conflicts import NEWER, PRESENT
 from marchwarden.evidence.entailment.objections import URL, find_objection
 from marchwarden.evidence.entailment.pair import split_sentences
 from marchwarden.evidence.grounding import repeats, speaks_for, support
@@ -42,9 +44,12 @@ SENTENCES_OF_ASPECT = 3
 CLAIMS_PER_SOURCE = 3
 MOST_DISAGREEMENTS = 2
 MOST_LOST = 4
-# A source gives way to one so many days younger whose quote has this share of its relevance at least. Guesses.
-OUTDATED_DAYS, ABOUT_AS_WELL = 730, 0.65
+# A source gives way to one so much younger whose quote has this share of its relevance at least; for questions about
+# the present to one that is younger by conflicts.NEWER. Guesses.
+OUTDATED, ABOUT_AS_WELL = timedelta(days=730), 0.65
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
+# The words of other clauses, at the end of an aspect (evidence/question.py).
+_LENT = re.compile(r" \([^()]*\)$")
 NOTHING_FOUND = "No source that could be read answers this question."
 NOTHING_NEW = "No source that could be read answers this question beyond what the context says."
 
@@ -219,26 +224,25 @@ def _best(
 
 
 def _current_first(ledger: Ledger, claims: list[Claim]) -> list[Claim]:
-    """Return claims on one aspect in their order, but those behind that others that answer about as well outdate or
-    outrank: their source is two years older, or has low authority. What is asked about a year is no matter of age."""
+    """Return claims on one aspect in their order, but last those whose source is outdated or outranked.
+
+    That is by the source of another claim that answers about as well, and is much younger or has no low authority.
+    Where a year is asked about, age does not matter.
+    """
 
     def gives_way(claim: Claim) -> bool:
         own = ledger.excerpts[claim.excerpts[0] - 1]
-        source, names_year = ledger.source(own.locator), _YEAR.search(ledger.aspect(own.aspect).text) is not None
+        source, asked = ledger.source(own.locator), ledger.aspect(own.aspect).text
+        younger = NEWER if PRESENT.search(asked) else OUTDATED
         for other in claims:
             excerpt = ledger.excerpts[other.excerpts[0] - 1]
             better = ledger.source(excerpt.locator)
-            if excerpt.relevance < ABOUT_AS_WELL * own.relevance or better is source:
+            if excerpt.relevance < ABOUT_AS_WELL * own.relevance or better.authority is SourceAuthority.LOW:
                 continue
-            if source.authority is SourceAuthority.LOW and better.authority is not SourceAuthority.LOW:
+            if source.authority is SourceAuthority.LOW:
                 return True
-            if (
-                source.dated
-                and better.dated
-                and not names_year
-                and (better.dated - source.dated).days >= OUTDATED_DAYS
-            ):
-                return better.authority is not SourceAuthority.LOW
+            if source.dated and better.dated and better.dated - source.dated >= younger and not _YEAR.search(asked):
+                return True
         return False
 
     return sorted(claims, key=gives_way)
@@ -383,7 +387,7 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
     lines: list[str] = []
     for aspect, said in sorted(by_aspect.items()):
         if len(by_aspect) > 1:
-            lines.append(f"{_unmarked(ledger.aspect(aspect).text)}:")
+            lines.append(f"{_unmarked(_as_asked(ledger, ledger.aspect(aspect).text))}:")
         lines += [f"- {sentence}" for sentence in said] if len(claims) > 1 else said
     # A line for each open conflict of which the answer cites both sides.
     disagreements = []
@@ -392,6 +396,14 @@ def render_answer(ledger: Ledger, claims: list[Claim], exhausted: Sequence[Limit
         if one and other and not conflict.resolved:
             disagreements.append(f"{DISAGREEMENT}: {conflict.about} [{one}][{other}].")
     return "\n".join(lines + disagreements[:MOST_DISAGREEMENTS]), list(cited.values())
+
+
+def _as_asked(ledger: Ledger, aspect: str) -> str:
+    """Return an aspect as a line above its answer, without the words that it was lent: "who designed it (Gando)"."""
+    lent = _LENT.search(aspect)
+    if lent and lent[0].strip() not in ledger.question:
+        aspect = aspect[: lent.start()]
+    return aspect[:1].upper() + aspect[1:]
 
 
 def _why_nothing_was_read(ledger: Ledger) -> str | None:

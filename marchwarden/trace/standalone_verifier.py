@@ -452,6 +452,10 @@ def _bare(text: str) -> str:
     return blanks.sub("", stops.sub("", text))
 
 
+# Words of other clauses that a sub-question was lent stand at its end. Above its answer they need not be told.
+_LENT = re.compile(r" \([^()]*\)$")
+
+
 def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | None:
     """Return the first thing in an answer that no recorded claim says, or says of other excerpts."""
     answer, ledger = result["answer"], concluded["state"]["ledger"]
@@ -463,7 +467,8 @@ def _answer_fault(result: dict[str, Any], concluded: dict[str, Any]) -> str | No
     claims: dict[str, set[tuple[str, int]]] = {}
     for claim in concluded["claims"]:
         claims.setdefault(_bare(claim["text"]), set()).update(places[number - 1] for number in claim["excerpts"])
-    headings = {_bare(aspect["text"]) + ":" for aspect in ledger["aspects"]}
+    asked = {part for each in ledger["aspects"] for part in (each["text"], _LENT.sub("", each["text"]))}
+    headings = {_bare(each) + ":" for text in asked for each in (text, text[:1].upper() + text[1:])}
     said = set()
     # A line with an indent belongs to the one before it.
     for line in answer.replace("\n  ", " ").split("\n"):
