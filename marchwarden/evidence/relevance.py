@@ -373,6 +373,14 @@ class Relevance:
         """Return the part of a window that answers an aspect by itself, as the judge reads it; or all of it."""
         return self._essence.get((aspect.number, window.start, window.end), window)
 
+    def is_key(self, passage: Passage, others: Sequence[Passage], aspect: Aspect) -> bool:
+        """Return whether a passage alone, of itself and others, has the rarest word of the aspect that they have."""
+        asked = self._asked[aspect.number]
+        own = asked.terms & set(self.page.own.get(passage.number, ()))
+        rest = asked.terms & set().union(*(self.page.own.get(each.number, ()) for each in others))
+        rarest = max(own | rest, key=lambda term: (asked.weights[term], term), default=None)
+        return rarest is not None and rarest not in rest
+
     def _words(self, passage: Passage, asked: "AskedFor") -> Sequence[str]:
         """Return the terms of a passage, without those of code that it does not hold as the aspect writes it."""
         words = self.page.own.get(passage.number, ())

@@ -113,16 +113,18 @@ def test_a_passage_that_was_judged_answers_from_a_chance_of_its_own_on(
     ("sentences", "quoted"),
     [
         (
-            ("Walks to Halden begin at ten.", "The bridge is 45 metres high.", "High fees for parking."),
-            "The bridge is 45 metres high.",
-        ),
-        (
             (
-                "How high was your bill in Halden?",
-                "My car needs a wash after the drive.",
-                "The bridge is 45 metres high, says the plate on its pier.",
+                "So how did your day go, and how was the bridge?",
+                "At 45 metres the Halden Bridge is very tall.",
+                "The bridge has a kiosk.",
             ),
-            "The bridge is 45 metres high, says the plate on its pier.",
+            "At 45 metres the Halden Bridge is very tall.",
+        ),
+        (("Fees for the bridge are high.", "The bridge is 45 metres high."), "The bridge is 45 metres high."),
+        # The last one alone names Halden.
+        (
+            ("A market is held here.", "The bridge is 45 metres high.", "High fees for Halden."),
+            "The bridge is 45 metres high.\n\nHigh fees for Halden.",
         ),
         # Without the sentence before it, "it" could be anything.
         ((f"{OPENED} It is 45 metres high.",), f"{OPENED} It is 45 metres high."),
