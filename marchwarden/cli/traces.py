@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from marchwarden.cli.early import trace_folder
+from marchwarden.cli.library import history
 from marchwarden.cli.library.history import age_of, plain, utc
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 
@@ -21,9 +22,9 @@ EPILOGUE = """Examples:
 marchwarden traces
     how many traces, pages and bytes are kept
 marchwarden traces --json | jq .object_bytes
-marchwarden traces prune --older-than 90d --dry-run
-
-`marchwarden history` lists and searches the calls themselves."""
+marchwarden traces --search "tea harbour"
+    calls with both words, as `marchwarden history tea harbour` lists them
+marchwarden traces prune --older-than 90d --dry-run"""
 
 _PRUNE_EPILOGUE = """Examples:
 
@@ -42,11 +43,24 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="List the calls with these words in the question, the answer, or the sites that were read, as "
+            "`marchwarden history` does.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
 ) -> None:
     """Show how much disk space traces and stored pages take; `traces prune` removes old ones."""
-    if context.invoked_subcommand is None:
-        _show_figures(trace_folder(), json=json)
+    if context.invoked_subcommand is not None:
+        if search is not None:
+            raise typer.BadParameter(f"--search can't go with {context.invoked_subcommand}")
+    elif search is not None:
+        history.command([search], json=json)
+    else:
+        show_figures(trace_folder(), json=json)
 
 
 @app.command("prune", epilog=_PRUNE_EPILOGUE, cls=QuickCommand)
@@ -93,7 +107,8 @@ def prune_command(
     )
 
 
-def _show_figures(folder: Path, *, json: bool) -> None:
+def show_figures(folder: Path, *, json: bool) -> None:
+    """Show how many traces and stored objects there are in a folder, and what they take."""
     from marchwarden.cli.views import console
     from marchwarden.trace.pruning import figures
 

@@ -91,7 +91,7 @@ def command(
     elif found:
         console.trace_list(found[:limit])
         if len(found) > limit:
-            console.done(f"{limit} of {len(found)} calls; --limit shows more")
+            console.done(f"{limit} of {len(found)} calls; `marchwarden history --limit` shows more")
     elif wanted != Wanted():
         console.done(f"No call in {folder} is like that.")
     else:

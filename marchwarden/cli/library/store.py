@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
 from marchwarden.cli import options
 from marchwarden.cli.early import store_url, trace_folder
 from marchwarden.cli.quick import QuickCommand, QuickGroup
+from marchwarden.cli.traces import show_figures
 
 EPILOGUE = """Examples:
 
@@ -16,7 +18,9 @@ marchwarden store
     can it be reached, and what is not there yet?
 marchwarden store push
     publish what is missing there
-marchwarden store --json | jq '.waiting[].trace_id'"""
+marchwarden store --json | jq '.waiting[].trace_id'
+marchwarden store --stats
+    what traces and stored pages take on this machine, as `marchwarden traces` shows it"""
 
 _PUSH_EPILOGUE = """Exit codes: 0 everything is in the store, except for running calls · 1 something is not.
 
@@ -34,6 +38,10 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
+    stats: Annotated[
+        bool,
+        typer.Option("--stats", metavar="", help="Show what the store of this machine takes, as `traces` does."),
+    ] = False,
     json: options.PlainJson = False,
 ) -> None:
     """Show whether the object store of MARCHWARDEN_STORE can be used, and which traces of this machine it lacks.
@@ -42,6 +50,11 @@ def command(
     publish are counted.
     """
     if context.invoked_subcommand is not None:
+        if stats:
+            raise typer.BadParameter(f"--stats can't go with {context.invoked_subcommand}")
+        return
+    if stats:
+        show_figures(trace_folder(), json=json)
         return
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
@@ -113,6 +126,6 @@ def _url() -> str:
     if url is None:
         raise ConfigurationError(
             "there is no store: MARCHWARDEN_STORE is not set",
-            hint=f"Set it to {FORMS}.",
+            hint=f"Set it to {FORMS}. `marchwarden store --stats` shows what is stored on this machine.",
         )
     return url

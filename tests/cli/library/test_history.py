@@ -131,6 +131,17 @@ def test_stats_say_what_is_kept_for_people_and_for_machines(run: Run, tmp_path: 
     assert "chmod -R go= " in run("traces").said
 
 
+def test_traces_are_searched_as_history_is(run: Run) -> None:
+    found = run("traces", "--search", "the third")
+    assert found.out == run("history", "the", "third").out
+    assert "the third?" in found.out
+    assert "the first?" not in found.out
+    assert [each["trace_id"][:4] for each in json.loads(run("traces", "--search", "third", "--json").out)] == ["3333"]
+    refused = run("traces", "--search", "third", "prune", "--older-than", "0d")
+    assert (refused.code, "--search can't go with prune" in refused.said) == (2, True)
+    assert len(json.loads(run("history", "--json").out)) == 3
+
+
 def test_prune_tells_before_it_removes(run: Run) -> None:
     prune = ("traces", "prune", "--older-than", "0d")
     assert "Would remove 2 traces and 0 stored objects" in run(*prune, "--dry-run").out

@@ -49,6 +49,15 @@ def test_what_the_store_lacks_is_counted_also_from_before_it_was_set(run: Run, t
     assert json.loads(run("store", "--json").out)["waiting"] == []
 
 
+def test_stats_are_those_of_this_machine_and_need_no_store(run: Run, tmp_path: Path) -> None:
+    record(tmp_path / "traces", TRACE_ID, a_call("the first?"))
+    assert run("store", "--stats").out == run("traces").out
+    assert json.loads(run("store", "--stats", "--json").out)["traces"] == {"answered": 1}
+    assert "`marchwarden store --stats`" in run("store").said
+    refused = run("store", "--stats", "push")
+    assert (refused.code, "--stats can't go with push" in refused.said) == (2, True)
+
+
 @pytest.mark.usefixtures("shared")
 def test_an_answer_whose_trace_could_not_be_published_is_shown_and_that_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
