@@ -125,6 +125,8 @@ class ResearchCall:
         self.follower = Follower(self)
         self.rarity = TermRarity()
         """Rarity of terms in all pages that were read."""
+        self.counted: set[str] = set()
+        """URLs of the pages whose terms are counted in it."""
         self.conclusion: Conclusion | None = None
         """Conclusion that the result was made from; None until the call has ended."""
 
@@ -149,7 +151,7 @@ class ResearchCall:
                 is_over = True
         if deadline.cancelled_caught or is_over:
             self.budget.ran_out("seconds")
-            self.tell.stopped("seconds", "The time for reading pages ran out.")
+            self.tell.stopped("seconds", "The time for reading pages ran out.", asking=self.stages.cut)
         self.stages.give_back(SYNTHESIZE)
         return await self._finish()
 
@@ -303,6 +305,8 @@ class ResearchCall:
         rarity = deepcopy(self.rarity)
         given = await asyncio.to_thread(self._extract_given, pages, aspects, rarity, self.tools.embedder)
         self.rarity = rarity
+        # A page whose picks time cuts off is read once more at the end.
+        self.counted.update(page.url for page in pages)
         asks_model = self.stages.model is not None
         if asks_model and not self.ledger.excerpts and not await asyncio.to_thread(_is_found_by_rules, given):
             self._keep_for_answer(UNFOUNDED_SYNTHESIS_SHARE)
@@ -325,13 +329,14 @@ class ResearchCall:
     def _extract_given(
         self, pages: list[Page], aspects: list[Aspect], rarity: TermRarity, embedder: Embedder | None = None
     ) -> list[ExtractGiven]:
-        """Return what is to be picked from each page, and add the pages' terms to `rarity`.
+        """Return what is to be picked from each page, and add to `rarity` the terms of pages that it lacks.
 
         Blocks, for about 30 ms a passage that is embedded.
         """
         read = [PageTerms(page) for page in pages]
         for each in read:
-            rarity.add(each.own.values())
+            if each.page.url not in self.counted:
+                rarity.add(each.own.values())
         places = {lead.url: place for place, lead in enumerate(self.ledger.by_rank(), start=1)}
         relevances = [
             Relevance(
@@ -387,9 +392,12 @@ class ResearchCall:
         for given in self._extract_given(list(self.not_picked), self.sought(), self.rarity):
             self._picked(given, EXTRACT.model_free(given), "model_free")
         conclusion, model_free = None, self.stages.model is None
+        cut_before = len(self.stages.cut)
         with anyio.move_on_after(max(0.0, self.budget.seconds_left() - self.finish_seconds)), suppress(NotRecorded):
             if not self.origin.ends_without_model:
                 conclusion = await self._conclude(self.stages)
+        if self.origin.ends_asking:
+            self.stages.give_up()
         if self.origin.ends_late:  # although each stage has its answer
             conclusion = None
         in_time = conclusion is not None
@@ -398,7 +406,7 @@ class ResearchCall:
             conclusion = await self._conclude(WithoutModel.after(self.stages))
             model_free = True
         self.conclusion = conclusion
-        self.tell.concluded(conclusion, in_time=in_time)
+        self.tell.concluded(conclusion, in_time=in_time, asking=self.stages.cut[cut_before:])
         seconds = self.budget.seconds_used()
         state = self._save()
         result = conclusion.result(state, seconds=seconds, trace_id=self.trace_id, today=self.today)

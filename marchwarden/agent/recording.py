@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -40,6 +40,8 @@ class Origin:
     """Id of the call that is repeated; None for any other call."""
     ends_without_model: bool = False
     """True where the call that is repeated had no time for the model when it came to its answer."""
+    ends_asking: bool = False
+    """True where the model was being asked as that time was over, before an attempt had begun."""
     ends_late: bool = False
     """True where the time of that call was over before its answer was whole, whatever the model had said by then."""
     unpicked_turn: int | None = None
@@ -229,11 +231,19 @@ class Narrator:
         )
 
     def stopped(
-        self, reason: Literal["covered", "no_new_leads", "iterations", "sources", "seconds"], why: str
+        self,
+        reason: Literal["covered", "no_new_leads", "iterations", "sources", "seconds"],
+        why: str,
+        *,
+        asking: Sequence[str] = (),
     ) -> None:
-        self._recorder.record(events.Stopped(reason=reason, iterations_run=self._budget.iterations_run, decision=why))
+        self._recorder.record(
+            events.Stopped(
+                reason=reason, iterations_run=self._budget.iterations_run, asking=list(asking), decision=why
+            )
+        )
 
-    def concluded(self, conclusion: Conclusion, *, in_time: bool) -> None:
+    def concluded(self, conclusion: Conclusion, *, in_time: bool, asking: Sequence[str] = ()) -> None:
         for drop in conclusion.dropped:
             self._recorder.record(drop)
         self._recorder.record(
@@ -242,6 +252,7 @@ class Narrator:
                 dropped=len(conclusion.dropped),
                 stage_form=conclusion.form,
                 in_time=in_time,
+                asking=list(asking),
                 decision=f"Claims: {len(conclusion.claims)}. Excerpts that support them: {len(conclusion.cited)}.",
             )
         )

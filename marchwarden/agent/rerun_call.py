@@ -49,7 +49,6 @@ from marchwarden.trace.events import (
     ModelCalled,
     Planned,
     Recorder,
-    Returned,
     Searched,
     Started,
     Stopped,
@@ -68,7 +67,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 # Name of the program that is in force now, for `Exchange.program`.
 CURRENT = "current"
 # Seconds of a re-run whose parts are all recorded. Its own time decides nothing; this only ends one that hangs.
-_RECORDED_SECONDS = 600.0
+RECORDED_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -119,16 +118,9 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
     writes nothing. Raises TraceError where the trace is an investigation's or lacks what no re-run can do without,
     ConfigurationError where an exchanged part can't be used, StorageError where the trace can't be written.
     """
-    recorded = _Recorded(trace)
+    recorded = CallRecord(trace)
     if recorded.started.team is not None:
-        returned = [event for event in recorded.events if isinstance(event, Returned)]
-        calls = ", ".join(f"{event.trace_id[:8]} ({event.researcher})" for event in returned)
-        raise TraceError(
-            f"{trace.trace_id} is an investigation, which can't be repeated as one call",
-            hint=f"Repeat its researchers' calls with `marchwarden rerun ID`: {calls}"
-            if calls
-            else "None of its researchers returned: ask again with `marchwarden investigate`.",
-        )
+        raise TraceError(f"{trace.trace_id} is an investigation, which can't be repeated as one call")
     if recorded.result is None and not exchange:
         raise TraceError(
             f"{trace.trace_id} is {trace.outcome}: it has no result to compare with",
@@ -137,9 +129,9 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
     trace_id = str(uuid4())
     with TemporaryDirectory(prefix="marchwarden-") as folder:
         own = settings if exchange else settings.model_copy(update={"trace_dir": Path(folder), "store": None})
-        call = _Call(recorded, own, exchange)
+        call = Repetition(recorded, own, exchange)
         if not exchange:
-            kept = _Kept()
+            kept = KeptLines()
             result = await call.run(kept, trace_id)
             now: Sequence[Mapping[str, Any]] = kept.lines
         else:
@@ -148,7 +140,7 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
                     TraceWriter(own.traces, trace_id, secrets=secrets_of(own)) as writer,
                     recorded_end(writer, trace_id, recorded.started.question),
                 ):
-                    both = _Kept(writer)
+                    both = KeptLines(writer)
                     result = await call.run(both, trace_id)
                     now = both.lines
     told = json.loads(result.model_dump_json())
@@ -164,7 +156,7 @@ async def rerun(trace: Trace, settings: Settings, exchange: Exchange) -> Rerun:
     )
 
 
-class _Kept:
+class KeptLines:
     """A recorder that keeps the lines, and passes the events on to another where there is one."""
 
     def __init__(self, inner: Recorder | None = None) -> None:
@@ -180,10 +172,11 @@ class _Kept:
         pass
 
 
-class _Recorded:
-    """Record of a trace for a re-run."""
+class CallRecord:
+    """Everything that a trace tells of its call, for a re-run."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, store: Store | None = None) -> None:
+        """Read the record of a trace; without `store`, the one beside it is used. Raises TraceError."""
         events = [event for _, _, event in trace.events]
         if not events or not isinstance(events[0], Started):
             raise TraceError(
@@ -191,7 +184,7 @@ class _Recorded:
                 hint="It is damaged, or was made by another version.",
             )
         self.trace = trace
-        self.store = Store(trace.path.parent / "store")
+        self.store = store or Store(trace.path.parent / "store")
         self.started = events[0]
         self.searches = [event for event in events if isinstance(event, Searched)]
         self.fetches = [event for event in events if isinstance(event, Fetched)]
@@ -208,11 +201,16 @@ class _Recorded:
         asked_at_end = any(isinstance(event, ModelCalled) for event in events[end:])
         self.ends_late = not in_time
         self.ends_without_model = not in_time and not asked_at_end
+        asked_in_vain = any(isinstance(event, Synthesized) and event.asking for event in events)
+        self.ends_asking = self.ends_without_model and asked_in_vain
         steps = [event for event in events[:end] if not isinstance(event, Dropped)]
         turns = sum(isinstance(event, Planned) for event in steps)
-        # With a model, the attempts that are missing tell where the time was over.
-        is_unpicked = bool(steps) and isinstance(steps[-1], Fetched) and self.started.engine is None
-        self.unpicked_turn = turns if is_unpicked and self.ends_by_clock else None
+        stop = next((event for event in events if isinstance(event, Stopped)), None)
+        # Pages are ranked before the model is asked for its picks, which leaves no line where no attempt has begun.
+        is_before_picks = not stop.asking if stop and stop.asking is not None else self.started.engine is None
+        is_unpicked = bool(steps) and isinstance(steps[-1], Fetched) and is_before_picks
+        is_cut = self.ends_by_clock and (stop is None or stop.reason == "seconds")
+        self.unpicked_turn = turns if is_unpicked and is_cut else None
         written = next((line.get("result") for line in reversed(trace.raw) if line.get("action") == "result"), None)
         self.result: Mapping[str, Any] | None = written if isinstance(written, dict) else None
         self.lacks = list(self._lacks())
@@ -241,10 +239,10 @@ class _Recorded:
         return lacks
 
 
-class _Call:
+class Repetition:
     """One re-run: its settings, its tools, its model, and what it found missing."""
 
-    def __init__(self, recorded: _Recorded, settings: Settings, exchange: Exchange) -> None:
+    def __init__(self, recorded: CallRecord, settings: Settings, exchange: Exchange) -> None:
         started = recorded.started
         self._recorded = recorded
         self._exchange = exchange
@@ -257,20 +255,20 @@ class _Call:
         if started.judged and not answering.is_installed():
             self._lacks.append("the runtime of the model that judged passages: onnxruntime, of the extra `semantic`")
         program = {CURRENT: None}.get(exchange.program, exchange.program) if exchange.program else settings.program
-        self._settings = settings.model_copy(
+        self.settings = settings.model_copy(
             update={
                 "model": self._model_id,
                 "source": started.source,
                 "semantic": semantic,
                 "program": program,
-                "max_seconds": started.max_seconds if exchange.live or self._may_ask else _RECORDED_SECONDS,
+                "max_seconds": started.max_seconds if exchange.live or self._may_ask else RECORDED_SECONDS,
                 "model_calls": started.model_calls or settings.model_calls,
             }
         )
         lacks_answers = started.engine is None or any(call.request_hash is None for call in recorded.attempts)
         if self._has_model and not self._is_model_live and lacks_answers:
             raise TraceError(
-                f"{recorded.trace.trace_id} lacks the answers of {self._settings.model_id}: its version did "
+                f"{recorded.trace.trace_id} lacks the answers of {self.settings.model_id}: its version did "
                 "not record them",
                 hint="`--live model` asks the model again, and `--model extractive` goes without.",
             )
@@ -297,22 +295,29 @@ class _Call:
             depth=started.depth,
             constraints=started.constraints,
         )
-        program, parameters = self._program()
+        program, parameters = self.program()
         origin = Origin(
             today() if self._exchange.live & {"search", "fetch"} else self._recorded.today,
             kept_program(program, parameters),
             self._recorded.trace.trace_id,
             ends_without_model=self._recorded.ends_without_model and not self._exchange,
+            ends_asking=self._recorded.ends_asking and not self._exchange,
             ends_late=self._recorded.ends_late and not self._exchange,
             unpicked_turn=None if self._exchange else self._recorded.unpicked_turn,
-            late_answers={} if self._exchange else dict(_late_answers(self._recorded.events).values()),
+            late_answers=self.late_answers,
         )
         given = Replacements(self._tools(), program, parameters, origin)
-        budget = Budget(request.constraints, self._settings.seconds_for(request.depth))
+        budget = Budget(request.constraints, self.settings.seconds_for(request.depth))
         context = CallContext(budget, recorder, trace_id, replacements=given)
-        return await research_in(context, request, self._settings, self._connect())
+        return await research_in(context, request, self.settings, self.connect())
 
-    def _program(self) -> tuple[Program | None, Parameters]:
+    @property
+    def late_answers(self) -> dict[tuple[str, int], str]:
+        """Reasons for which recorded answers came too late, by their stage and the number of its run; none where a
+        part is exchanged."""
+        return {} if self._exchange else dict(_late_answers(self._recorded.events).values())
+
+    def program(self) -> tuple[Program | None, Parameters]:
         """Return the recorded program, or the one that takes its place; and the parameters."""
         key = self._recorded.started.program_hash
         if key and not self._exchange.program and not self._exchange.model:
@@ -321,8 +326,8 @@ class _Call:
             except TraceError as error:
                 self._lacks.append(f"the program and its parameters ({error}): those in force now are used")
             else:
-                return program and without_stale(program, self._settings.model_id), parameters
-        program = program_in_force(self._settings)
+                return program and without_stale(program, self.settings.model_id), parameters
+        program = program_in_force(self.settings)
         return program, (program.parameters if program else None) or DEFAULT
 
     def _tools(self) -> Tools:
@@ -344,8 +349,8 @@ class _Call:
             kind=recorded.kind,
             search=search,
             fetcher=RecordedReader(recorded.fetches, recorded.store, self._missing),
-            embedder=open_embedder(self._settings),
-            judge=open_judge(self._settings) if recorded.started.judged else None,
+            embedder=open_embedder(self.settings),
+            judge=open_judge(self.settings) if recorded.started.judged else None,
             address=lambda url: url if url in known else None,
             citations=search if any(each.query.startswith(WORKS) for each in recorded.searches) else None,
             web=recorded.started.web,
@@ -353,7 +358,7 @@ class _Call:
         )
         if not live:
             return tools
-        today_s = open_tools(self._settings)
+        today_s = open_tools(self.settings)
         return replace(
             today_s,
             search=today_s.search if "search" in live else tools.search,
@@ -365,7 +370,7 @@ class _Call:
         """True where recorded searches, which ran the stage `write_query`, stand for their model calls as well."""
         return self._has_model and not self._is_model_live and "search" not in self._exchange.live
 
-    def _connect(self) -> Connect | None:
+    def connect(self) -> Connect | None:
         """Return the way to the model; None where there is none, and for the usual one."""
         if not self._has_model or self._is_model_live:
             return None
@@ -375,7 +380,7 @@ class _Call:
 
         features = self._recorded.started.engine
         assert features is not None, "__init__ has looked"
-        inner = resolve(self._settings) if self._may_ask else None
+        inner = resolve(self.settings) if self._may_ask else None
         events = [
             each
             for each in self._recorded.events
@@ -390,7 +395,7 @@ class _Call:
         engine = ReplayedEngine(
             attempts, features, self._missing.check_clock, inner, too_slow=too_slow, refused=refused
         )
-        secrets = secrets_of(self._settings)
+        secrets = secrets_of(self.settings)
         return lambda settings, budget, recorder: Model(settings.model_id, engine, budget, recorder, secrets=secrets)
 
     def lacks(self, now: Sequence[Mapping[str, Any]]) -> list[str]:

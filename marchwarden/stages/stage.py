@@ -213,6 +213,8 @@ class StageRunner:
         self.has_answered = False
         self._unanswered: str | None = None
         """The last call that got no answer in its time."""
+        self.cut: list[str] = []
+        """Stages whose model was being asked as the caller gave up."""
         self._failures = 0
         self._turns = asyncio.Semaphore(at_once)
         self._budget = budget
@@ -232,6 +234,11 @@ class StageRunner:
             if self._unanswered:
                 return f"no answer of the model came; {self._unanswered}"
         return self._service_trouble
+
+    def give_up(self) -> None:
+        """Note that an answer of the model was waited for until the time was over."""
+        if self.model is not None:
+            self._unanswered = self.model.meter.last_failure or OUT_OF_TIME
 
     def take_back(self) -> None:
         """Forget that a model's answer was waited for in vain: the caller did not want it any more."""
@@ -279,6 +286,7 @@ class StageRunner:
             self._unanswered = asked.meter.last_failure or reason
         except anyio.get_cancelled_exc_class():
             self._unanswered = asked.meter.last_failure or OUT_OF_TIME
+            self.cut.append(stage.name)
             raise
         except BudgetExhausted as error:
             if stage.essential:
@@ -288,6 +296,7 @@ class StageRunner:
             # What ended for want of time then, ends as it did then.
             if error.ends_call:
                 self._unanswered = asked.meter.last_failure or OUT_OF_TIME
+                self.cut.append(stage.name)
                 raise
             reason = str(error)
             if reason.startswith(TOO_SLOW):

@@ -39,6 +39,20 @@ class EngineFeatures(BaseModel):
     params: list[str]
 
 
+class MemberRecord(BaseModel):
+    """A researcher of an investigation, by what decides who is asked what."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    answers: list[str]
+    """Kinds of questions that it is meant for; empty for a general one."""
+    share: float
+    """Weight of its part of the tokens."""
+    is_own: bool
+    """True where it ran in the process of the investigation."""
+
+
 class Started(_Event):
     action: Literal["start"] = "start"
     question: str
@@ -86,6 +100,8 @@ class Started(_Event):
     """Names of an investigation's researchers; None for the call of a single one."""
     team_hash: str | None = None
     """Fingerprint of the team, which a resumed investigation must have again."""
+    members: list[MemberRecord] | None = None
+    """Researchers of an investigation, for its re-run; None in other traces, and in those of earlier versions."""
 
 
 class Dispatched(_Event):
@@ -343,6 +359,8 @@ class Stopped(_Event):
         "covered", "no_new_leads", "iterations", "sources", "seconds", "tokens", "low_utility", "interrupted"
     ]
     iterations_run: int
+    asking: list[str] | None = None
+    """Stages whose model was being asked as the time ran out; None in traces of earlier versions."""
 
 
 class Synthesized(_Event):
@@ -352,6 +370,8 @@ class Synthesized(_Event):
     stage_form: Literal["model", "model_free"]
     in_time: bool = True
     """False where the time for the model was over, so that the end of the call was made without it."""
+    asking: list[str] | None = None
+    """Stages whose model was being asked as that time ran out; None in traces of earlier versions."""
 
 
 class Assessed(_Event):

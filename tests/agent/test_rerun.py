@@ -25,7 +25,7 @@ from marchwarden.contract import ResearchRequest
 from marchwarden.errors import TraceError
 from marchwarden.evaluation.labels.questions import Question, load_questions
 from marchwarden.judge import answering
-from marchwarden.lm.scripted import Reply
+from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.programs import Program
 from marchwarden.programs.keeping import kept_program, read_kept_program
 from marchwarden.programs.parameters import DEFAULT
@@ -37,11 +37,12 @@ from marchwarden.text import embedding
 from marchwarden.text.embedding import Embedder
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.writer import TraceWriter
-from tests.agent.test_researcher_with_a_model import but, good
+from tests.agent.test_researcher_with_a_model import but, good, stage_of
 from tests.agent.test_researcher_with_a_model import run as run_with_model
 from tests.corpora import corpus_of
+from tests.models import connected
 from tests.profiles import some
-from tests.runs import run
+from tests.runs import Run, run
 from tests.webs import article, make_web
 
 pytestmark = pytest.mark.anyio
@@ -159,23 +160,42 @@ class SlowEmbedder(Embedder):
         pass
 
     def likeness(self, queries: Sequence[str], passages: Sequence[str]) -> Any:
-        time.sleep(1.5)
+        time.sleep(4.5)
         return [[0.0] * len(passages) for _ in queries]
 
 
-async def test_a_call_whose_time_was_over_while_it_ranked_pages_ends_where_it_ended_then(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", [None, but("plan", Reply("{}", delay=60))], ids=["none", "slow"])
+async def test_a_call_whose_time_was_over_while_it_ranked_pages_ends_where_it_ended_then(
+    script: Callable[[Any], Any] | None, tmp_path: Path
+) -> None:
     web = make_web(tmp_path / "web", PAGES)
-    settings = load_settings(model="extractive", source="snapshot", web=web, semantic=False)
+    model = "scripted/model" if script else "extractive"
+    settings = load_settings(model=model, source="snapshot", web=web, semantic=False)
     request = ResearchRequest.model_validate({"question": QUESTION})
     trace_id = str(uuid.uuid4())
     tools = replace(open_tools(settings), embedder=SlowEmbedder())
     with TraceWriter(settings.traces, trace_id) as writer:
         given = Replacements(tools, None, DEFAULT, Origin())
-        context = CallContext(Budget(request.constraints, 1.0), writer, trace_id, replacements=given)
-        result = await research_in(context, request, settings, None)
-    assert "1931" in result.answer
+        context = CallContext(Budget(request.constraints, 4.0), writer, trace_id, replacements=given)
+        result = await research_in(context, request, settings, connected(ScriptedEngine(script)) if script else None)
+    assert result.citations
     ran = await again(read_trace(writer.path))
     assert (ran.differences, ran.first) == ([], None)
+
+
+async def test_a_page_counts_once_though_its_picks_were_cut_short(tmp_path: Path) -> None:
+    def script(request: Any) -> Any:
+        return Reply("{}", delay=60) if stage_of(request) == "extract" else "no JSON"
+
+    def relevances(done: Run) -> list[tuple[str, float | None]]:
+        return [(each.url, pick.relevance) for each in done.events("extract") for pick in each.picks]
+
+    cut = await run_with_model(script, pages=PAGES, seconds=5.0)
+    (stop,) = cut.events("stop")
+    assert (stop.reason, set(stop.asking)) == ("seconds", {"extract"})
+    settings = load_settings(model="extractive", source="snapshot", semantic=False)
+    whole = await run(QUESTION, settings=settings.model_copy(update={"web": make_web(tmp_path, PAGES)}))
+    assert relevances(cut) == relevances(whole) != []
 
 
 async def test_the_recorded_program_and_parameters_are_used_not_those_in_force_now(tmp_path: Path) -> None:
