@@ -19,7 +19,7 @@ from marchwarden.errors import BudgetExhausted, TraceError
 from marchwarden.orchestrator.agenda import Valued
 from marchwarden.orchestrator.journal import Journal, Past
 from marchwarden.orchestrator.members import Call, Member, Reply
-from marchwarden.orchestrator.rihla import ENDED_BEFORE, INTERRUPTED, NOT_ASKED, TIME_IS_UP, Rihla
+from marchwarden.orchestrator.rihla import ENDED_BEFORE, INTERRUPTED, NOT_ASKED, TIME_IS_UP, Rihla, Step
 from marchwarden.orchestrator.team import Team
 from marchwarden.orchestrator.verified_evidence import Read, take
 from marchwarden.store.content_store import Store
@@ -43,6 +43,8 @@ class Surroundings:
     journal: Journal
     store: Store
     tell: TellOf
+    new_id: Callable[[Step], str] = lambda step: str(uuid4())
+    """Returns the id that the trace of a new rihla is to have."""
 
 
 class Dispatcher:
@@ -51,6 +53,7 @@ class Dispatcher:
     def __init__(self, team: Team, at_once: int, constraints: Constraints, around: Surroundings) -> None:
         self._budget, self._recorder, self._tell = around.budget, around.recorder, around.tell
         self._journal, self._store = around.journal, around.store
+        self._new_id = around.new_id
         self._team = team
         self.members: dict[str, Member] = {}
         self.rihlas: list[Rihla] = []
@@ -82,7 +85,7 @@ class Dispatcher:
             if number is None or past is None:
                 number = max([*self._journal.rihlas, *(each.number for each in self.rihlas)], default=0) + 1
             self._journal.repeat(number)
-            rihla = Rihla(number, past.dispatched.call_id if past else str(uuid4()), valued.step, tokens)
+            rihla = Rihla(number, past.dispatched.call_id if past else self._new_id(valued.step), valued.step, tokens)
             self.rihlas.append(rihla)
             sent.append((rihla, held, valued.utility))
         async with anyio.create_task_group() as group:
@@ -97,6 +100,7 @@ class Dispatcher:
                 rihla.lost = ENDED_BEFORE
             elif rihla.result is not None and not rihla.is_taken:
                 await self._take(rihla, rihla.result, _read_nothing)
+                rihla.unchecked = None  # its server was not asked
 
     async def _journey(self, rihla: Rihla, held: Reservation, worth: float) -> None:
         """Send one rihla, settle what it cost, and verify what it brought."""
@@ -117,7 +121,7 @@ class Dispatcher:
         taken = await take(
             result, step.researcher, step.question, read, self._store, self._filter.allows, is_own=is_own
         )
-        rihla.evidence, rihla.is_taken = taken.pages, True
+        rihla.evidence, rihla.unchecked, rihla.is_taken = taken.pages, taken.unchecked, True
         # A trace that is gone on with may have an event already.
         known = self._journal.recorded
         found = taken.events

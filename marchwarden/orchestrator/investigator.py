@@ -7,9 +7,10 @@ in which they come makes no difference, and an investigation that was killed, or
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -29,10 +30,11 @@ from marchwarden.orchestrator.dispatch import Dispatcher, Surroundings, TellOf
 from marchwarden.orchestrator.journal import Journal
 from marchwarden.orchestrator.merge import Merger, lineage_of
 from marchwarden.orchestrator.next_steps import NextSteps
-from marchwarden.orchestrator.rihla import first_steps
+from marchwarden.orchestrator.rihla import Step, first_steps
 from marchwarden.orchestrator.team import Team
 from marchwarden.programs import Program
-from marchwarden.programs.parameters import DEFAULT
+from marchwarden.programs.keeping import kept_program
+from marchwarden.programs.parameters import DEFAULT, Parameters
 from marchwarden.settings import Settings
 from marchwarden.stages.plan import PLAN, PlanGiven
 from marchwarden.stages.registry import predictors_in_force, program_in_force
@@ -45,12 +47,30 @@ from marchwarden.trace import events
 from marchwarden.trace.events import Recorder
 
 if TYPE_CHECKING:
+    from marchwarden.agent.program import Connect
     from marchwarden.lm import Model
 
 # Tokens and seconds of an investigation where none are given, and researchers that are asked at once. Guesses.
 TOKENS, SECONDS, AT_ONCE = 60_000, 600.0, 3
 # Seconds that are kept for the answer, at most a tenth of the whole. A guess: without a model it takes milliseconds.
 _FINISH_S = 5.0
+
+
+@dataclass(frozen=True)
+class RecordedParts:
+    """Parts that a re-run uses in place of what its settings name."""
+
+    today: date
+    program: Program | None
+    parameters: Parameters
+    is_judged: bool
+    """True where a model judged whether passages answer."""
+    connect: Connect | None
+    """Opens the recorded model; None where there was none."""
+    late_answers: Mapping[tuple[str, int], str]
+    """Answers that came too late for their stage (agent/recording.py)."""
+    id_of: Callable[[Step], str]
+    """Returns the id that a researcher's call had."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +83,8 @@ class Plan:
     finish_share: float = 0.1
     continues: str | None = None
     """Id of the trace that the question follows up; None where it follows none."""
+    recorded: RecordedParts | None = None
+    """Parts of an earlier investigation that is repeated; None for one of its own."""
 
 
 class Investigation:
@@ -84,18 +106,23 @@ class Investigation:
         self._team, self._settings, self._continues = plan.team, plan.settings, plan.continues
         self._budget, self._recorder, self._tell = budget, recorder, tell
         self._journal = journal or Journal()
-        around = Surroundings(budget, recorder, self._journal, Store(plan.settings.store_folder), tell)
+        self._store = Store(plan.settings.store_folder)
+        around = Surroundings(budget, recorder, self._journal, self._store, tell)
+        if plan.recorded:
+            around = replace(around, new_id=plan.recorded.id_of)
         self._dispatcher = Dispatcher(plan.team, plan.at_once, request.constraints, around)
         self._steps = NextSteps(request, plan.team, around)
-        self._program: Program | None = program_in_force(plan.settings)
-        parameters = (self._program.parameters if self._program else None) or DEFAULT
+        self._recorded = recorded = plan.recorded
+        self._program = recorded.program if recorded else program_in_force(plan.settings)
+        in_force = (self._program.parameters if self._program else None) or DEFAULT
+        is_judged = open_judge(plan.settings) is not None and (recorded is None or recorded.is_judged)
         self._merger = Merger(
             request.question,
             request.context,
             [],
-            parameters,
+            recorded.parameters if recorded else in_force,
             embedder=open_embedder(plan.settings),
-            judge=RememberingJudge() if open_judge(plan.settings) else None,
+            judge=RememberingJudge() if is_judged else None,
         )
         self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
         self._stages: StageRunner | None = None
@@ -103,11 +130,18 @@ class Investigation:
         """Scope of what is waited for now, and can be cut short; None where nothing is."""
         self._interrupted: Literal["interrupted", "stopped"] | None = None
         self.today = self._journal.started.today if self._journal.started else None
+        if self.today is None and recorded:
+            self.today = recorded.today
 
     def interrupt(self, limit: Literal["interrupted", "stopped"] = "interrupted") -> None:
         """End the asking now, and answer with what there is, without the model, which would have to be waited for;
         `limit` is what the result names as the cause."""
         self._interrupted, self._dispatcher.is_interrupted = limit, True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def end_time(self) -> None:
+        """End the asking now, as if its time were over."""
         if self._scope is not None:
             self._scope.cancel()
 
@@ -131,7 +165,7 @@ class Investigation:
         # Importing the model's libraries takes seconds, before the first line of the trace.
         self._budget.start_clock()
         try:
-            self._begin(model)
+            await self._begin(model)
             await self._find_aspects(model)
             are_asked = False
             with self._cut_short_by_interrupt(anyio.current_time() + self._budget.seconds_left() - self._finish_s):
@@ -159,8 +193,9 @@ class Investigation:
 
         settings, model = self._settings, None
         if settings.model_id != EXTRACTIVE:
-            from marchwarden.lm import connect
+            from marchwarden.lm import connect as usual
 
+            connect = (self._recorded and self._recorded.connect) or usual
             model = connect(settings, self._budget, self._recorder)
         self._stages = StageRunner(
             model,
@@ -169,12 +204,15 @@ class Investigation:
             at_once=settings.model_calls,
             predictors=predictors_in_force(self._program) if model else None,
             without_model=self._program.without_model if self._program else (),
+            late_answers=self._recorded.late_answers if self._recorded else {},
         )
         return model
 
-    def _begin(self, model: Model | None) -> None:
+    async def _begin(self, model: Model | None) -> None:
         request, settings, journal = self.request, self._settings, self._journal
         if journal.started is None:
+            kept = kept_program(self._program, self._merger.parameters)
+            program_hash = await anyio.to_thread.run_sync(self._store.put, kept)
             self._recorder.record(
                 events.Started(
                     question=request.question,
@@ -187,10 +225,15 @@ class Investigation:
                     version=__version__,
                     program=self._program.fingerprint if self._program else None,
                     today=self.today,
+                    semantic=self._merger.embedder is not None,
+                    judged=self._merger.judge is not None,
+                    model_calls=settings.model_calls,
+                    program_hash=program_hash,
                     engine=model.features if model else None,
                     continues=self._continues,
                     team=[each.name for each in self._team.members],
                     team_hash=self._team.fingerprint,
+                    members=[each.record for each in self._team.members],
                     decision=f"Researchers: {', '.join(each.name for each in self._team.members)}.",
                 )
             )
@@ -298,7 +341,7 @@ class Investigation:
         self._tell(0, "writing the answer")
         self._stages.give_back(SYNTHESIZE)
         ledger = await anyio.to_thread.run_sync(lambda: self._ledger(is_last=True))
-        parameters = self._merger.for_the_answer()
+        parameters = self._merger.parameters.of_an_investigation()
         conclusion, model_free = None, self._stages.model is None
         if not self._interrupted:
             with self._cut_short_by_interrupt(anyio.current_time() + max(0.5, self._budget.seconds_left() - 1.0)):

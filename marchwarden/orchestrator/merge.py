@@ -30,10 +30,6 @@ MOST_HANDED_ON = 5
 # Discoveries that nobody could follow of which a result makes gaps, at most, and sources of a sub-question from which
 # on it makes none. Guesses.
 MOST_POINTED_AT, FEW_SOURCES = 2, 2
-# Least relevance of a quote, as a share of the best one's, from which on the answer says it. Each researcher has left
-# out what is far below its own best. Of .6, .45, .3 and .2 for the train and dev questions of
-# evals/investigations/follow_ups.py: 22, 23, 25 and 25 of 26 nuggets that researchers found, 45 to 48 citations.
-CLOSE_TO_BEST = 0.3
 # Characters of a quote that a gap shows, at most. A guess.
 _SHOWN_CHARS = 200
 
@@ -63,18 +59,8 @@ class Merger:
         merged = self._add_pages(ledger, quoted)
         self._add_excerpts(ledger, merged, is_last=is_last)
         _add_reports(ledger, in_order, unserved)
-        ledger.researchers_failed = bool(rihlas) and all(
-            rihla.result.status == "failed" if rihla.result else rihla.lost is not None for rihla in rihlas
-        )
+        ledger.researchers_failed = bool(rihlas) and all(rihla.has_failed for rihla in rihlas)
         return ledger
-
-    def for_the_answer(self) -> Parameters:
-        """Return the parameters by which the answer is written from what researchers chose before."""
-        synthesize = self.parameters.synthesize
-        close = min(CLOSE_TO_BEST, synthesize.close_to_best)
-        return self.parameters.model_copy(
-            update={"synthesize": synthesize.model_copy(update={"close_to_best": close})}
-        )
 
     def _add_pages(
         self, ledger: Ledger, quoted: Sequence[tuple[Rihla, QuotedPage]]
@@ -252,6 +238,14 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
                 )
                 ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
             continue
+        if rihla.unchecked and not rihla.evidence:
+            gap = Gap(
+                topic=lost_researcher(step.researcher),
+                category=GapCategory.ACCESS_DENIED,
+                detail=f"What it quotes could not be checked, and does not count: {rihla.unchecked}.",
+                cause="source_failed",
+            )
+            ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
         if step.origin in ("open_question", "tie_break", "discovery"):
             continue  # what these lack is no gap of the question that was asked
         for gap in result.gaps:

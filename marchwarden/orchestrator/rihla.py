@@ -114,6 +114,8 @@ class Rihla:
     charged: int = 0
     is_taken: bool = False
     """True once what it quotes was verified."""
+    unchecked: str | None = None
+    """Reason for which what it quotes could not be checked; None where it was, or quotes nothing."""
     evidence: list[Any] = field(default_factory=list)
     """Pages with verified excerpts (verified_evidence.py)."""
 
@@ -121,6 +123,13 @@ class Rihla:
     def is_cut_off(self) -> bool:
         """True where it is lost because the investigation ended first: its researcher is not to blame."""
         return self.lost in CUT_OFF
+
+    @property
+    def has_failed(self) -> bool:
+        """True where nothing of it counts for a reason that says nothing about the question."""
+        if self.result is None:
+            return self.lost is not None
+        return self.result.status == "failed" or (self.unchecked is not None and not self.evidence)
 
     @property
     def trace_id(self) -> str:

@@ -21,6 +21,7 @@ from marchwarden.orchestrator.members import McpMember, Member
 from marchwarden.settings import Settings
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.sources.source_registry import open_tools, ready_members
+from marchwarden.trace.events import MemberRecord
 
 # What only a specialist has: such a researcher is asked first where a sub-question asks for it.
 SPECIALITIES = frozenset({"academic", "arxiv", "database", "legal"})
@@ -44,6 +45,11 @@ class TeamMember:
     """Weight of its part of the tokens."""
     is_own: bool = False
     """True for a researcher of this process, whose figures are those of this code."""
+
+    @property
+    def record(self) -> MemberRecord:
+        """The researcher as a trace names it."""
+        return MemberRecord(name=self.name, answers=list(self.answers), share=self.share, is_own=self.is_own)
 
     @property
     def is_general(self) -> bool:

@@ -30,6 +30,10 @@ from marchwarden.trace.reader import whole_line
 Read = Callable[[str], Awaitable["bytes | None"]]
 
 
+# Reasons for which a quote is not taken over that lie in its server, and say nothing of the quote.
+NO_TRACE, NO_PAGE = "its trace can't be fetched", "the page can't be fetched"
+
+
 @dataclass(frozen=True)
 class Quote:
     """A slice of a page's text that a researcher quoted."""
@@ -64,8 +68,8 @@ class Taken:
     pages: list[QuotedPage]
     events: list[Event]
     """Events for the investigation's own trace: each page, what was picked from it, and what was refused."""
-    refused: int
-    """Citations that were not taken over, because their page does not hold them or could not be had."""
+    unchecked: str | None
+    """Reason for which a citation could not be checked, since its page or trace could not be had; None for none."""
     trace_hash: str | None
     """Hash under which the store holds the researcher's trace; None where it can't be had."""
 
@@ -89,6 +93,7 @@ async def take(
     fetches = [line for line in lines if line.get("action") == "fetch_url"]
     pages: dict[str, QuotedPage] = {}
     refused: list[Dropped] = []
+    unchecked: str | None = None
     for citation in result.citations:
         host = urlsplit(citation.locator).hostname
         if host and not allows(host):
@@ -96,6 +101,7 @@ async def take(
         else:
             fault = await _take_citation(citation, researcher, result.trace_id, lines, fetches, pages, read, store)
         if fault:
+            unchecked = unchecked or (fault if fault in (NO_TRACE, NO_PAGE) else None)
             decision = f"{researcher} quotes {citation.locator}: {fault}"
             refused.append(Dropped(what="excerpt", text=citation.raw_excerpt, decision=decision))
     taken = [page for page in pages.values() if page.quotes]
@@ -106,7 +112,7 @@ async def take(
     for each in taken:
         events += [_fetched(each), _extracted(each, question)]
     kept = await anyio.to_thread.run_sync(store.put, trace) if lines else None
-    return Taken(taken, [*events, *refused], len(refused), kept)
+    return Taken(taken, [*events, *refused], unchecked, kept)
 
 
 async def _trace_of(trace_id: str, read: Read, store: Store) -> bytes:
@@ -144,8 +150,8 @@ async def _take_citation(
         and line.get("text_hash")
     ]
     if not named:
-        return "this page is not in its trace" if lines else "its trace can't be fetched"
-    fault = "the page can't be fetched"
+        return "this page is not in its trace" if lines else NO_TRACE
+    fault = NO_PAGE
     for line in named:
         try:
             event = parse_event(line)

@@ -105,6 +105,8 @@ class FakeMember:
         read = {url: page for url, page in pages.items() if isinstance(page, Page)}
         store = Store(self.folder / "store")
         citations = []
+        # A server puts the trace of a call that it begins again aside.
+        (self.folder / f"{trace_id}.jsonl").unlink(missing_ok=True)
         with TraceWriter(self.folder, trace_id) as writer:
             for url, page in read.items():
                 store.put(script.pages[url].encode())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from uuid import uuid4
 
 import anyio
 import pytest
 
-from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.audit.bundle import Views, files_of
 from marchwarden.audit.evidence_page import evidence_page
 from marchwarden.audit.verdict import Verdict, evidence_of_trace, quick_verdict
@@ -26,7 +26,6 @@ from marchwarden.contract import (
     ResearchResult,
 )
 from marchwarden.corpus.corpus_fetcher import page_of_document
-from marchwarden.errors import TraceError
 from marchwarden.lm import Model
 from marchwarden.lm.scripted import Reply, ScriptedEngine
 from marchwarden.observations import Page, content_hash
@@ -150,6 +149,19 @@ async def test_what_is_not_in_the_page_does_not_count(mode: str, tmp_path: Path)
     assert result.citations == []
     (dropped,) = events_of(trace, Dropped)
     assert "liar quotes https://bridges.halden.gov/built" in dropped.decision
+
+
+async def test_quotes_that_can_t_be_checked_are_no_finding_but_a_failure_that_is_told(tmp_path: Path) -> None:
+    _, alone = member("alone", tmp_path, Script(NO_TRACE, pages=BUILT))
+    result, _ = await investigate([alone], tmp_path)
+    assert result.status == "failed"
+    assert "alone: What it quotes could not be checked, and does not count" in result.answer
+    assert [gap.category for gap in result.gaps if gap.cause == "source_failed"] == [GapCategory.ACCESS_DENIED]
+    _, other = member("other", tmp_path, Script(pages=BUILT))
+    beside, trace = await investigate([alone, other], tmp_path, trace_id=str(uuid4()))
+    assert "1931" in beside.answer
+    assert any("could not be checked" in gap.detail for gap in beside.gaps)
+    assert Verdict.of(check(evidence_of_trace(trace.path))).state == "verified"
 
 
 async def test_a_researcher_that_dies_is_asked_once_more_and_then_told_of(tmp_path: Path) -> None:
@@ -484,14 +496,6 @@ async def test_the_fit_of_a_quote_is_believed_to_a_researcher_of_this_process_al
     _, first = member("one", tmp_path, Script(pages=BUILT))
     result, _ = await investigate([replace(first, is_own=is_own)], tmp_path, question=f"{SUB_QUESTION}?")
     assert (result.confidence_factors.query_specificity_match == 0.12) == is_own
-
-
-async def test_a_rerun_of_an_investigation_is_refused_and_names_its_researchers_calls(tmp_path: Path) -> None:
-    one, first = member("one", tmp_path, Script(pages=BUILT))
-    _, trace = await investigate([first], tmp_path)
-    with pytest.raises(TraceError, match="is an investigation") as refused:
-        await rerun(trace, settings_of(tmp_path), Exchange())
-    assert f"{one.asked[0].call_id[:8]} (one)" in str(refused.value.hint)
 
 
 async def test_an_own_file_keeps_the_day_of_its_last_change() -> None:

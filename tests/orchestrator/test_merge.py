@@ -102,7 +102,7 @@ async def test_the_answer_says_what_each_researcher_answered_with_although_anoth
     rihlas = [a_rihla(number, page, quote) for number, (page, quote) in enumerate([best, other], start=1)]
     asked = ResearchRequest(question="When was the Halden Bridge built?")
     cited = {}
-    for name, parameters in {"one": merger.parameters, "team": merger.for_the_answer()}.items():
+    for name, parameters in {"one": merger.parameters, "team": merger.parameters.of_an_investigation()}.items():
         ledger = merger.ledger(rihlas, is_last=True)
         found = await conclude(asked, ledger, WithoutModel([], None), today(), parameters)
         cited[name] = {each.locator for each in found.cited}

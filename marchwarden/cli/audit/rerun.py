@@ -59,6 +59,9 @@ def command(
     Searches, pages and model answers come from the trace and its store. So a re-run costs nothing and gives the same
     result, except for ids and times. --model, --program and --live replace one part. Such a re-run is a new call: it
     may cost tokens, and it leaves a trace.
+
+    Of an investigation, each researcher's call is repeated from its own trace, and the rest is decided again. Its
+    parts can't be replaced.
     """
     import anyio
 
@@ -66,6 +69,7 @@ def command(
     from marchwarden.audit.verdict import quick_verdict
     from marchwarden.cli.views import console
     from marchwarden.errors import MarchwardenError, TraceError
+    from marchwarden.orchestrator.rerun_investigation import rerun_investigation
     from marchwarden.settings import load_settings
     from marchwarden.trace.reader import read_trace
     from marchwarden.trace.standalone_verifier import VERIFIED
@@ -74,7 +78,7 @@ def command(
     found = read_trace(named_trace(trace))
     settings = load_settings()
     try:
-        ran = anyio.run(rerun, found, settings, exchange)
+        ran = anyio.run(rerun_investigation if found.is_investigation else rerun, found, settings, exchange)
     except MarchwardenError:
         raise
     except Exception as error:  # what a damaged trace says may break any rule of a call
