@@ -15,10 +15,12 @@ from pydantic import ValidationError
 from marchwarden import __version__
 from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
 from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
+from marchwarden.errors import TraceError
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.http.addresses import publisher_of
 from marchwarden.injection.detector import clean_title
 from marchwarden.observations import Page, is_file
+from marchwarden.programs.keeping import parse_kept_program
 from marchwarden.server.result_words import counted
 from marchwarden.sources.recorded_tools import read_again
 from marchwarden.stages.discoveries import find_pointers, find_reference_pointers
@@ -119,6 +121,41 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
         state, seconds=told["cost_metadata"]["wall_time_sec"], trace_id=told["trace_id"], today=day
     )
     return result.model_dump(mode="json"), dropped
+
+
+def check_program(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:
+    """Yield whether the recorded state has the parameters and the calibration of the program that the call kept."""
+    start = lines[0]
+    recorded = next((line for line in reversed(lines) if line.get("action") == "conclude"), None)
+    body = get(start["program_hash"]) if start.get("program_hash") else None
+    # A call that was killed before its first state has none of its own.
+    if recorded is None or body is None or any(line.get("action") == "killed" for line in lines):
+        return
+    try:
+        program, parameters = parse_kept_program(body)
+        state = Checkpoint.model_validate(recorded["state"])
+    except (TraceError, ValidationError) as error:
+        yield Finding(
+            "program",
+            UNCHECKED if start.get("version") != __version__ else DAMAGED,
+            f"it can't be read: {type(error).__name__}",
+        )
+        return
+    if start.get("team"):
+        parameters = parameters.of_an_investigation()
+    calibration = program.calibration if program else None
+    faults = {
+        "parameters": parameters == state.parameters,
+        "calibration": state.calibration in (None, calibration),
+        "name": start.get("program") == (program.fingerprint if program else None),
+    }
+    fault = next((name for name, holds in faults.items() if not holds), None)
+    detail = (
+        f"its {fault} is not that of the call"
+        if fault
+        else "its parameters and its calibration are those of the call"
+    )
+    yield Finding("program", DAMAGED if fault else VERIFIED, detail)
 
 
 def check_texts(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:

@@ -97,13 +97,14 @@ def verdict(path: Path, views: Views, signer: str | None = None) -> Verdict:
 
 
 def _made_again(evidence: Evidence, views: Views) -> Iterator[Finding]:
-    from marchwarden.audit.recompute import check_texts, recompute
+    from marchwarden.audit.recompute import check_program, check_texts, recompute
 
     lines = [line for each in evidence.trace.split(b"\n") if (line := verifier.parse(each))]
     if not lines:
         return
     try:
         yield from recompute(lines)
+        yield from check_program(lines, evidence.get)
         yield from check_texts(lines, evidence.get)
     except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         yield Finding("recomputed", DAMAGED, f"a step of the call can't be read: {type(error).__name__}")

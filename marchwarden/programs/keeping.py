@@ -60,8 +60,16 @@ def read_kept_program(store: Store, key: str) -> tuple[Program | None, Parameter
 
     Raises TraceError where they are missing or damaged, or where this version has other parameters than they name.
     """
+    return parse_kept_program(store.get(key))
+
+
+def parse_kept_program(body: bytes) -> tuple[Program | None, Parameters]:
+    """Return the program and the parameters that the store keeps as `body`.
+
+    Raises TraceError where this version has other parameters than they name.
+    """
     try:
-        kept = _Kept.model_validate_json(store.get(key))
+        kept = _Kept.model_validate_json(body)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

@@ -10,13 +10,14 @@ Without a path it checks the folder that it is in. Exit codes: 0 verified, 1 dam
 - objects: every stored page and text that the sealed line names is there and has the hash that it is named by;
 - signature: OpenSSH's, of the whole trace (`trace.jsonl.sig`), by the key that --signer names;
 - result, citations, answer, findings, cost: they are what the recorded steps say, field by field;
+- researchers of an investigation: each came back as it was sent, with the trace and the result that are named;
 - files of a bundle: each has its sum in SHA256SUMS, result.json is the trace's, annotations.jsonld quotes the texts.
 
 Whoever rewrites everything consistently is not noticed without a signature. What only Marchwarden itself checks
 (`marchwarden verify`, which does it again and compares): that texts, titles, days and addresses are those of the
-pages; that claims are supported by their quotes; gaps and confidence; and the files for people (result.md,
-evidence.html, README.md), which are compared with their sums alone here: whoever changes them can write the sums
-anew.
+pages; that claims are supported by their quotes; gaps and confidence; the program and its parameters; and the files
+made from the trace (result.md, evidence.html, README.md, ro-crate-metadata.json), which are compared with their sums
+alone here: whoever changes them can write the sums anew.
 
 This module imports nothing of ours: every bundle has a copy of it, named verify.py.
 """
@@ -30,6 +31,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,9 @@ DISAGREEMENT = "Sources disagree, and nothing read settles it"
 FAILED = ("Nothing could be looked up: ", "The page that was found could not be read: ", "None of the ")
 NOTHING = ("No source that could be read answers this question", "before anything could be read.")
 
-# Names of files in a bundle.
+# Names of files in a bundle, and of the others that one has, besides stored texts and pages.
 TRACE, RESULT, SUMS, ANNOTATIONS = "trace.jsonl", "result.json", "SHA256SUMS", "annotations.jsonld"
+OTHERS = (f"{TRACE}.sig", "result.md", "README.md", "verify.py", "evidence.html", "ro-crate-metadata.json")
 # Bytes that a bundle may unpack to. A guess: the largest of 248 questions had 2 MB.
 MOST_BYTES = 2_000_000_000
 # Levels of lists and objects inside each other. The deepest line of a call has 6; readers recurse, and Python ends
@@ -60,11 +63,13 @@ _MOST_LEVELS = 64
 # Seconds by which a call's time may be longer than from its first line to its last. A guess.
 _CLOCK_S = 1.0
 
+# Stored texts and pages in a bundle.
+_STORED = re.compile(r"(?:texts(?=/\w+\.txt)|objects(?=/\w+$))/([0-9a-f]{64})(?:\.txt)?")
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _PLACE = re.compile(r"#(?:page=\d+|slide=\d+|L\d+|epubcfi\([^()]*\))$")
-# What the rendering of a claim adds or takes: markers, the stops of sentences, blanks. A stop within a number or an
-# address is none. In code, `[1]` of a page is written `[ 1]`.
-_RENDERING = (re.compile(r"\[\s*\d{1,3}\]"), re.compile(r"\s*[.!?]+(?=[\s:]|$)|[。！？]"), re.compile(r"\s"))
+# What the rendering of a claim adds or takes: markers, the stops of sentences, blanks. A full stop within a number or
+# an address is none. A blank may be put behind a stop ("more!For"). In code, `[1]` of a page is written `[ 1]`.
+_RENDERING = (re.compile(r"\[\s*\d{1,3}\]"), re.compile(r"\s*(?:[!?]|\.(?![0-9a-z]))+|[。！？]"), re.compile(r"\s"))
 
 
 @dataclass(frozen=True)
@@ -199,6 +204,12 @@ def _seal(data: bytes, lines: list[dict[str, Any]]) -> Finding:
         return Finding(
             "seal", MISSING, "the last line ends no call: it is running, was killed, or its end was cut off"
         )
+    actions = [line.get("action") for line in lines]
+    for step, (action, after) in enumerate(pairwise(actions), start=1):
+        if action in ENDINGS and after != "resume":
+            return Finding("seal", DAMAGED, f"step {step} ends the call, and others follow")
+    if actions[-1] == "result" and "killed" in actions and "conclude" not in actions[actions.index("killed") :]:
+        return Finding("seal", DAMAGED, "the call was killed after its answer was made")
     begin = data.rstrip(b"\n").rfind(b"\n") + 1
     place = data.rfind(SEAL, begin)
     whole = place >= 0 and data[place:] == SEAL + f'"{digest(data[:place])}"'.encode() + b"}\n"
@@ -211,6 +222,10 @@ def _objects(evidence: Evidence, lines: list[dict[str, Any]]) -> Finding:
     names = lines[-1].get("objects") if lines else None
     if not isinstance(names, list):
         return Finding("objects", UNCHECKED, "the trace has no sealed list of stored pages and texts")
+    fields = ("program_hash", "result_hash", "trace_hash")
+    named = {str(line[field]) for line in lines for field in fields if line.get(field) is not None}
+    if unsealed := named - set(map(str, names)):
+        return Finding("objects", DAMAGED, f"a step names {min(unsealed)}, which is not sealed")
     states = {str(name): _state(evidence, str(name)) for name in names}
     for state in (DAMAGED, MISSING):
         bad = sorted(name for name, found in states.items() if found == state)
@@ -294,6 +309,9 @@ def _of_result(evidence: Evidence, lines: list[dict[str, Any]], result: dict[str
     else:
         yield _said("evidence", _evidence_fault(lines, concluded), "the recorded evidence is that of the steps")
         yield _said("answer", _answer_fault(result, concluded), "it says what the recorded claims say, and no more")
+        if isinstance(first.get("team"), list):
+            fault_of_team = _researchers_fault(evidence, lines, result, concluded)
+            yield _said("researchers", fault_of_team, "each came back as it was sent, with its own trace and result")
     yield _findings(lines, result, concluded)
     yield _said(
         "cost", _cost_fault(lines, result, concluded), "tokens, iterations, time and model are those of the steps"
@@ -362,6 +380,7 @@ def _citation_fault(
                 {source["source"]} if source.get("source") else {"file", concluded["state"]["kind"].partition(",")[0]}
             )
             and (says if 50 <= len(says) <= 200 else None) == citation["snippet"]
+            and all(source.get(name) == citation.get(name) for name in ("researcher", "trace_id"))
         ):
             return None
     return DAMAGED, "it is none of the excerpts that the result was made from"
@@ -412,6 +431,8 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
     kind = concluded["state"]["kind"]
     if (start.get("kind") or kind) != kind:
         return "kind of source is not that of the call"
+    if fault := _day_fault(lines, concluded) or _plan_fault(lines, ledger):
+        return fault
     fetched = by_action.get("fetch_url", [])
     of_page = ("content_hash", "text_hash", "title", "published")
     for source in ledger["sources"]:
@@ -441,6 +462,164 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
         # Of a call that was killed, the steps may tell more than the last state that was kept.
         if not recorded <= steps or (recorded != steps and "killed" not in by_action):
             return f"its {name} are not those of the steps"
+    return None
+
+
+def _day_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
+    """Return the fault of the day that the age of sources was counted to; None where it is that of the call."""
+    start = lines[0]
+    if start.get("today") not in (None, concluded["day"]):
+        return "the day is not that of the call"
+    apart = datetime.fromisoformat(concluded["day"]).date() - datetime.fromisoformat(start["timestamp"][:10]).date()
+    # A day begins elsewhere before it does in UTC. A re-run counts to the day of the call that it repeats.
+    return None if abs(apart.days) <= 1 or start.get("rerun_of") else "the day is not that of the first step"
+
+
+def _plan_fault(lines: list[dict[str, Any]], ledger: dict[str, Any]) -> str | None:
+    """Return the first sub-question, title of a hit, or part of a model, that no step accounts for."""
+    aspects: list[str] = []
+    # Sub-questions of all plans, as they were spelt, and questions to researchers.
+    sought = {line["question"] for line in lines if line.get("action") in ("start", "dispatch")}
+    titles: dict[str, set[str]] = {}
+    answered = {line["stage"] for line in lines if line.get("action") == "model_call" and line["error"] is None}
+    for line in lines:
+        if line.get("action") == "plan":
+            aspects = list(line["aspects"])
+        elif line.get("action") == "search":
+            for word, close in (line.get("meant") or {}).items():
+                aspects = [re.sub(rf"\b{re.escape(word)}\b", close, each) for each in aspects]
+            for hit in line["hits"]:
+                titles.setdefault(hit["url"], set()).add(hit["title"])
+        sought.update(aspects)
+        # Pages that an investigation takes over were read by its researchers' models.
+        if (
+            line.get("stage_form") == "model"
+            and line["action"] in ("plan", "synthesize")
+            and (line["action"] not in answered)
+        ):
+            return f"no model answered for step {line['step']}"
+    killed = any(line.get("action") == "killed" for line in lines)
+    if aspects and not killed and [each["text"] for each in ledger["aspects"]] != aspects:
+        return "its sub-questions are not those of the plan"
+    picked = {pick["aspect"] for line in lines if line.get("action") == "extract" for pick in line["picks"]}
+    if not picked <= sought:
+        return "an excerpt was picked for a sub-question that no plan has"
+    for lead in ledger["leads"]:
+        if lead.get("reason") is None and lead["title"] not in titles.get(lead["url"], {lead["title"]}):
+            return f"{lead['url']} has another title than the search gave"
+    return None
+
+
+def _researchers_fault(
+    evidence: Evidence, lines: list[dict[str, Any]], result: dict[str, Any], concluded: dict[str, Any]
+) -> str | None:
+    """Return the first thing about the researchers of an investigation that its steps do not account for."""
+    sent: dict[int, dict[str, Any]] = {}
+    ended: dict[int, dict[str, Any]] = {}
+    kept: set[tuple[str, str]] = set()
+    for line in lines:
+        action, number = line.get("action"), line.get("rihla", 0)
+        if action == "dispatch":
+            sent[number] = line
+            ended.pop(number, None)
+        elif action in ("return", "lost"):
+            asked = sent.get(number, {})
+            if (line["call_id"], line["researcher"]) != (asked.get("call_id"), asked.get("researcher")):
+                return f"rihla {number} ended, and was not sent so"
+            if line["charged_tokens"] > asked["tokens"]:
+                return f"rihla {number} was charged more tokens than it had"
+            ended[number] = line
+            if action == "return" and (fault := _return_fault(evidence, line)):
+                return fault
+        elif action == "keep_trace":
+            back = ended.get(number, {})
+            if (line["trace_id"], line["researcher"]) != (back.get("trace_id"), back.get("researcher")):
+                return f"the trace {line['trace_id']} is not of the rihla that it is named for"
+            if fault := _trace_fault(evidence, line, back, sent[number]):
+                return f"the trace of {line['researcher']}: {fault}"
+            kept.add((line["trace_id"], line["researcher"]))
+    if strange := {line["researcher"] for line in sent.values()} - set(lines[0]["team"]):
+        return f"{min(strange)} is not of the team"
+    for source in concluded["state"]["ledger"]["sources"]:
+        by = (source.get("trace_id"), source.get("researcher"))
+        if by not in kept:
+            return f"{source['locator']} is of a researcher whose trace was not kept"
+    return _lineage_fault(result, concluded, sent, ended, resumed=any(line["action"] == "resume" for line in lines))
+
+
+def _return_fault(evidence: Evidence, line: dict[str, Any]) -> str | None:
+    told = parse(evidence.get(line["result_hash"]) or b"")
+    if told is None:
+        return None  # the check of objects tells of it
+    named = {
+        "trace_id": told["trace_id"],
+        "citations": len(told["citations"]),
+        "gaps": len(told["gaps"]),
+        "confidence": told["confidence"],
+        "reported_tokens": told["cost_metadata"]["tokens_used"],
+    }
+    other = next((name for name, value in named.items() if line[name] != value), None)
+    return f"the {other} of rihla {line['rihla']} is not that of its result" if other else None
+
+
+def _trace_fault(evidence: Evidence, line: dict[str, Any], back: dict[str, Any], asked: dict[str, Any]) -> str | None:
+    """Return the fault of a researcher's trace; None where it holds, or is not of this kind."""
+    body, told = evidence.get(line["trace_hash"]), parse(evidence.get(back["result_hash"]) or b"")
+    own, chain = _chain(body or b"")
+    if body is None or not own or "format" not in own[0]:
+        return None
+    if chain.state == DAMAGED:
+        return chain.detail
+    if own[0].get("trace_id", line["trace_id"]) != line["trace_id"]:
+        return "it is of another call"
+    if own[0].get("action") == "start":
+        if own[0]["question"] != asked["question"]:
+            return "it is of another question"
+        if own[0]["constraints"]["token_budget"] > asked["tokens"]:
+            return "it had more tokens than the investigation gave"
+    written = own[-1].get("result") if own[-1].get("action") == "result" else None
+    if written is None or told is None:
+        return None
+    seal = _seal(body, own)
+    if seal.state == DAMAGED:
+        return seal.detail
+    same = all(written[name] == told[name] for name in ("trace_id", "answer", "confidence"))
+    quoted, taken = (
+        [(each["locator"], each["raw_excerpt"]) for each in found["citations"]] for found in (written, told)
+    )
+    return None if same and quoted == taken else "its result is not the one that came back"
+
+
+def _lineage_fault(
+    result: dict[str, Any],
+    concluded: dict[str, Any],
+    sent: dict[int, dict[str, Any]],
+    ended: dict[int, dict[str, Any]],
+    *,
+    resumed: bool,
+) -> str | None:
+    lineage = concluded["state"].get("lineage") or []
+    if (result.get("lineage") or []) != lineage:
+        return "the lineage is not that of the recorded evidence"
+    told = {each["trace_id"]: each for each in lineage}
+    ids = {number: ended.get(number, {}).get("trace_id") or line["call_id"] for number, line in sent.items()}
+    for number, line in sent.items():
+        entry, end = told.pop(ids[number], None), ended.get(number)
+        if entry is None:
+            return f"rihla {number} is not in the lineage"
+        expected = {name: line[name] for name in ("researcher", "question", "origin")}
+        expected["parent"] = ids.get(line["parent"])
+        if end is not None:
+            expected["tokens_used"] = end["charged_tokens"]
+        is_lost = end is None or end["action"] == "lost"
+        if any(entry[name] != value for name, value in expected.items()):
+            return f"the lineage tells otherwise of rihla {number}"
+        # A result that was gone when the investigation was resumed is lost, too.
+        if is_lost != (entry["outcome"] == "lost") and not (resumed and not is_lost):
+            return f"the lineage tells another outcome of rihla {number}"
+    # Those that had no turn before the end were never sent.
+    if any(each["outcome"] != "lost" for each in told.values()):
+        return "the lineage has a researcher that was never sent"
     return None
 
 
@@ -548,6 +727,12 @@ def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: 
         or (not killed and cost["tokens_used"] != counted)
     ):
         return f"tokens_used is {cost['tokens_used']}, and the steps used {counted}"
+    charged = sum(line["charged_tokens"] for line in calls)
+    if charged > max((line["tokens_used"] for line in calls), default=0):
+        return f"the steps were charged {charged} tokens, and tell of fewer"
+    other = {line["model_id"] for line in calls if line["action"] == "model_call"} - {first["model_id"]}
+    if other:
+        return f"a step asked {min(other)}, and the model of the call was {first['model_id']}"
     # The last state that was kept of a call that was killed may be some turns old.
     turns = range(plans + 2) if killed else stops[-1:] or (plans, plans + 1)
     if cost["iterations_run"] not in turns:
@@ -560,6 +745,10 @@ def _cost_fault(lines: list[dict[str, Any]], result: dict[str, Any], concluded: 
         return "budget_exhausted is not what the recorded state says"
     ended, began = (datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00")) for line in (lines[-1], first))
     span = (ended - began).total_seconds()
+    for line in lines:
+        at = datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00"))
+        if not -_CLOCK_S <= (at - began).total_seconds() <= span + _CLOCK_S:
+            return f"step {line['step']} is of a time at which the call did not run"
     longest = max((line["duration_sec"] for line in lines if "duration_sec" in line), default=0.0)
     if not longest - _CLOCK_S <= cost["wall_time_sec"] <= span + _CLOCK_S:
         return f"wall_time_sec is {cost['wall_time_sec']}, and the steps took {span:.1f} seconds"
@@ -583,6 +772,16 @@ def _files(evidence: Evidence, lines: list[dict[str, Any]]) -> Iterator[Finding]
     }
     strange = files.keys() - listed.keys() - {SUMS}
     states |= dict.fromkeys(strange, DAMAGED)
+    sealed = lines[-1].get("objects") if lines else None
+    unknown = [
+        name
+        for name in listed
+        if name not in (TRACE, RESULT, ANNOTATIONS, *OTHERS)
+        and not ((stored := _STORED.fullmatch(name)) and (sealed is None or f"sha256:{stored[1]}" in sealed))
+    ]
+    if unknown:
+        yield Finding("files", DAMAGED, f"{min(unknown)} is no file of a bundle")
+        return
     if SUMS not in files:
         states[SUMS] = MISSING
     if states:
@@ -632,6 +831,21 @@ def _annotation_fault(evidence: Evidence, result: dict[str, Any]) -> str | None:
     return None
 
 
+def _check_gaps(archive: Any) -> None:
+    """Raise ValueError where a .zip has bytes beside its files: other programs may read other files there."""
+    end = 0
+    for entry in sorted(archive.infolist(), key=lambda each: each.header_offset):
+        # Zip programs that don't know a size beforehand write it behind the file, in 12 to 24 bytes.
+        if not 0 <= entry.header_offset - end <= 24:
+            raise ValueError("it has bytes that belong to no file")
+        archive.fp.seek(entry.header_offset + 26)
+        sizes = archive.fp.read(4)
+        head = 30 + int.from_bytes(sizes[:2], "little") + int.from_bytes(sizes[2:], "little")
+        end = entry.header_offset + head + entry.compress_size
+    if archive.start_dir - end > 24 or archive.comment:
+        raise ValueError("it has bytes that belong to no file")
+
+
 def open_bundle(path: Path) -> Evidence:
     """Return the evidence in a bundle: a .zip file, or a folder that one was unpacked to.
 
@@ -656,6 +870,7 @@ def open_bundle(path: Path) -> Evidence:
                     raise ValueError("it unpacks to more than a bundle has")
                 if len(entries) != len({entry.filename for entry in entries}):
                     raise ValueError("a file is in it twice")
+                _check_gaps(archive)
                 files = {entry.filename: archive.read(entry) for entry in entries if not entry.is_dir()}
         except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
             raise ValueError(str(error)) from error
@@ -704,8 +919,8 @@ def main() -> int:
             "recomputed",
             UNCHECKED,
             "not checked here, but by `marchwarden verify`: that texts, titles, days and addresses are those of the "
-            "pages; that claims are supported by their quotes; gaps and confidence; result.md, evidence.html and "
-            "README.md but for their sums",
+            "pages; that claims are supported by their quotes; gaps and confidence; the program; result.md, "
+            "evidence.html, README.md and ro-crate-metadata.json but for their sums",
             needed=False,
         )
     )

@@ -10,6 +10,7 @@ from marchwarden.observations import content_hash
 from tests.profiles import some
 from tests.questions import QUESTIONS
 from tests.runs import Run, run
+from tests.webs import article
 
 pytestmark = pytest.mark.anyio
 
@@ -41,6 +42,17 @@ def _check_by_hand(done: Run) -> None:
 
 async def test_thirty_questions_are_thirty() -> None:
     assert len(set(QUESTIONS)) == 30
+
+
+async def test_a_blank_that_is_put_between_sentences_that_run_together_is_no_damage() -> None:
+    text = (
+        "The Halden Bridge, built in 1931, is open to carts, and more!Â\xa0For more information, check out the list."
+    )
+    done = await run(
+        "When was the Halden Bridge built?", pages={"https://halden.gov/bridge": article("Bridge", text)}
+    )
+    assert "and more [1]! Â For more information" in done.result.answer
+    assert done.problems == []
 
 
 async def test_two_runs_of_one_question_say_the_same() -> None:

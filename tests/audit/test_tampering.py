@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from marchwarden.audit.recompute import check_program
 from marchwarden.audit.verdict import evidence_of_trace, verdict
 from marchwarden.contract import DISAGREEMENT
 from marchwarden.store.content_store import Store
@@ -286,6 +287,57 @@ def contradiction(forged: Forgery) -> None:
     forged.result["confidence_factors"]["contradiction_detected"] ^= True
 
 
+def title_of_a_hit(forged: Forgery) -> None:
+    forged.line("search")["hits"][0]["title"] = "Official statistics"
+
+
+def title_of_a_lead(forged: Forgery) -> None:
+    forged.line("conclude")["state"]["ledger"]["leads"][0]["title"] = "Official statistics"
+
+
+def other_day(forged: Forgery) -> None:
+    forged.lines[0]["today"] = forged.line("conclude")["day"] = "2019-01-01"
+
+
+def calibration(forged: Forgery) -> None:
+    forged.line("conclude")["state"]["calibration"] = FITTED
+
+
+FITTED = {
+    "model_id": "extractive", "slope": 1.0, "intercept": 3.0, "questions": 100, "fitted_on": "shipped dev",
+    "labels": "0", "date": "2026-01-01",
+}  # fmt: skip
+
+
+def parameter(forged: Forgery) -> None:
+    forged.line("conclude")["state"]["parameters"]["extract"]["together"] = 0.9999
+
+
+def sub_question_of_the_plan(forged: Forgery) -> None:
+    forged.line("plan")["aspects"] = ["How many ships were there?"]
+
+
+def sub_question_of_a_pick(forged: Forgery) -> None:
+    forged.pick["aspect"] = "How many ships were there?"
+
+
+def line_before_the_end(**fields: Any) -> Callable[[Forgery], None]:
+    def change(forged: Forgery) -> None:
+        last = forged.lines[-1]
+        forged.lines.insert(-1, {"timestamp": last["timestamp"], "decision": "it ended", **fields})
+
+    return change
+
+
+def second_result(forged: Forgery) -> None:
+    again = {name: value for name, value in forged.lines[-1].items() if name not in ("objects", "seal")}
+    forged.lines.insert(-1, {**again, "result": {**again["result"], "answer": "Nothing."}})
+
+
+def moment_of_a_step(forged: Forgery) -> None:
+    forged.lines[3]["timestamp"] = "2031-01-01T00:00:00.000Z"
+
+
 Change = Callable[[Forgery], None]
 
 # Each change, and whether the second forger, who seals anew, is noticed.
@@ -340,12 +392,34 @@ TABLE: dict[str, tuple[Change, bool]] = {
     "steps exchanged": (exchanged_lines, False),
     "another question asked": (other_question, True),
     "the reason of a step": (put({"decision": "because"}, lambda f: f.line("plan")), False),
-    "the time of the call": (other_moment, False),
+    "the time of the call": (other_moment, True),
     "a title, everywhere": (title_everywhere, True),
     "a date, everywhere": (date_everywhere, True),
     "an address, everywhere": (locator_everywhere, True),
     "the relevance of an excerpt": (relevance, True),
     "a failure that never was": (forgotten_failure, True),
+    "the title of a hit": (title_of_a_hit, True),
+    "the title of a hit in the evidence": (title_of_a_lead, True),
+    "the day that ages are counted to": (other_day, True),
+    "a calibration added": (calibration, True),
+    "a parameter": (parameter, True),
+    "the name of the program": (put({"program": "other@0123456789ab"}, lambda f: f.lines[0]), True),
+    "the program repointed": (put({"program_hash": "sha256:" + "0" * 64}, lambda f: f.lines[0]), True),
+    "the sub-questions of the plan": (sub_question_of_the_plan, True),
+    "the sub-question of a pick": (sub_question_of_a_pick, True),
+    "a claim told as a model's": (put({"stage_form": "model"}, lambda f: f.line("synthesize")), True),
+    "the moment of a step": (moment_of_a_step, True),
+    "a kill that never was": (line_before_the_end(action="killed", reason="seconds"), True),
+    "an end before the end": (line_before_the_end(action="cancelled", by="caller"), True),
+    "a second result": (second_result, True),
+    "the status of a page": (put({"status": 402}, lambda f: f.page), True),
+    "the source that was searched": (put({"source": "web"}, lambda f: f.lines[0]), False),
+    "the time limit": (put({"max_seconds": 1.0}, lambda f: f.lines[0]), False),
+    "the reason of the end": (put({"reason": "no_new_leads"}, lambda f: f.line("stop")), False),
+    "the call that it follows up": (
+        put({"continues": "00000000-0000-4000-8000-000000000000"}, lambda f: f.lines[0]),
+        False,
+    ),
     # The store
     "a text hash repointed": (repointed, True),
     "a text hash repointed, everywhere": (repointed_everywhere, True),
@@ -377,6 +451,10 @@ BY_MARCHWARDEN_ALONE = {
     "a text hash repointed, everywhere",
     "a text that the page never had",
     "an excerpt cut to a word, everywhere",
+    "a calibration added",
+    "a parameter",
+    "the name of the program",
+    "the status of a page",
 }
 
 
@@ -478,6 +556,18 @@ def test_a_change_of_the_file_is_noticed(a_call: Path, tmp_path: Path, name: str
         path = path.rename(other)
     path.write_bytes(changed)
     assert state_of(path) == state
+
+
+@pytest.mark.parametrize(("change", "told"), [(calibration, "calibration"), (parameter, "parameters")])
+def test_a_state_with_another_program_than_the_call_had_is_noticed(
+    a_call: Path, tmp_path: Path, change: Change, told: str
+) -> None:
+    path, forged = forged_copy(a_call, tmp_path / "traces")
+    evidence = evidence_of_trace(path)
+    assert [each.state for each in check_program(forged.lines, evidence.get)] == ["verified"]
+    change(forged)
+    (found,) = check_program(forged.lines, evidence.get)
+    assert (found.state, found.detail) == ("damaged", f"its {told} is not that of the call")
 
 
 def test_a_signature_that_is_not_there_or_not_by_that_key_is_noticed(a_call: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, timezone
 from typing import Any
 
 from marchwarden.agent.conclusion import Checkpoint
@@ -173,7 +173,7 @@ def concluded() -> Concluded:
         claims=[ClaimRecord(text="Tomatoes grow well", excerpts=[1])],
         state=state.model_dump(mode="json"),
         estimate=None,
-        day=date(2026, 1, 1),
+        day=datetime.now(timezone.utc).date(),
         model_free=False,
     )
 
@@ -215,7 +215,7 @@ def a_whole_call() -> list[Event]:
         ModelCalled(
             decision="extract",
             stage="extract",
-            model_id="m",
+            model_id="extractive",
             input_tokens=100,
             output_tokens=20,
             cached_tokens=50,
@@ -228,7 +228,7 @@ def a_whole_call() -> list[Event]:
         FellBack(decision="go on", stage="plan", reason="unusable output"),
         Dropped(decision="not carried", what="open_question", text="Why?"),
         Stopped(decision="enough", reason="covered", iterations_run=1),
-        Synthesized(decision="write", claims=1, dropped=0, stage_form="model"),
+        Synthesized(decision="write", claims=1, dropped=0, stage_form="model_free"),
         concluded(),
         Assessed(
             decision="look back",

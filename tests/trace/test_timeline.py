@@ -27,7 +27,7 @@ from marchwarden.trace.events import (
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.timeline import describe, details_of, timeline
 from marchwarden.trace.writer import TraceWriter
-from tests.trace.samples import TRACE_ID, URL, a_whole_call, started
+from tests.trace.samples import TRACE_ID, URL, a_whole_call, concluded, started
 
 ENDINGS: list[Event] = [
     WasCancelled(decision="the caller left"),
@@ -90,9 +90,9 @@ def test_every_kind_of_event_is_described_on_one_line() -> None:
         (3, f"read {URL}: 200, 34 bytes in 0.2 s"),
         (4, "read https://closed.example/: no answer, timeout, no answer in 10 s"),
         (5, f"picked 1 excerpt from {URL}"),
-        (6, "extract asked m: 100 (50 cached) + 20 tokens in 0.7 s, 120 so far, ReadTimeout"),
+        (6, "extract asked extractive: 100 (50 cached) + 20 tokens in 0.7 s, 120 so far, ReadTimeout"),
         (9, "stopped after 1 iteration: every sub-question is covered"),
-        (11, "concluded: 1 claim from 1 excerpt, as of 2026-01-01"),
+        (11, f"concluded: 1 claim from 1 excerpt, as of {concluded().day}"),
         (12, "assessed: 1 gap, 1 discovery, 1 open question, confidence 0.75"),
         (13, "answered with 1 citation, confidence 0.75, 120 tokens, 0.7 s"),
     ],

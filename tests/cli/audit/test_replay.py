@@ -28,7 +28,7 @@ def test_the_latest_call_is_shown_with_steps_reasons_result_and_verification(run
         "why: the best hit",
         "read https://extension.usu.edu/garden: 200, 34 bytes",
         "hash: sha256:89af261467f3\n",
-        "extract asked m: 100 (50 cached) + 20 tokens",
+        "extract asked extractive: 100 (50 cached) + 20 tokens",
         "went on without the model: unusable output",
         'dropped an open question: "Why?"',
         "steps, finished",
