@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.cli.conftest import Run
+from tests.orchestrator.test_rerun_investigation import asked as an_investigation
 
 QUESTION = "Which crops grow well in Utah?"
 
@@ -34,6 +36,19 @@ def test_a_trace_may_be_named_by_the_start_of_its_id_or_by_its_file(run: Run, as
     assert run("rerun", asked[:4]).code == 0
     assert run("rerun", str(tmp_path / f"traces/{asked}.jsonl")).code == 0
     assert run("rerun", "ffff").code == 1
+
+
+def test_an_investigation_is_made_again_and_one_without_a_result_says_how_it_goes_on(
+    run: Run, tmp_path: Path
+) -> None:
+    trace = anyio.run(an_investigation, tmp_path / "traces")
+    ran = run("rerun", trace.trace_id)
+    assert (ran.code, "The same result: all but ids and times is identical." in ran.out) == (0, True)
+    path = tmp_path / "traces" / f"{trace.trace_id}.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    ran = run("rerun", trace.trace_id)
+    assert ran.code == 1
+    assert f"marchwarden investigate --resume {trace.trace_id[:8]}" in ran.said
 
 
 def test_another_result_though_nothing_was_exchanged_is_a_failure(run: Run, asked: str, tmp_path: Path) -> None:
