@@ -3,7 +3,6 @@
     python -m evals.database.defog ../shared/data/sql-defog postgresql://admin@127.0.0.1:5432/postgres
 
 The URL is that of a superuser: it makes one database for each of the 11, and a role `mw_reader` that can only read.
-The URL is that of a superuser: it makes one database for each of the 11, and a role `mw_reader` that only reads.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from marchwarden.sources.database.rows_process import run_job
 from marchwarden.sources.database.schema import Schema
 
 DIGEST = "SELECT string_agg(md5(t::text), '' ORDER BY t::text) FROM {} AS t"
+SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'"
 
 
 def golds(query: str) -> list[str]:
@@ -51,7 +51,9 @@ def load(admin: str, name: str, script: Path) -> None:
             connection.execute("CREATE ROLE mw_reader LOGIN")
     with psycopg.connect(database(admin, name), autocommit=True) as connection:
         connection.execute(script.read_text(encoding="utf-8"))
-        connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO mw_reader")
+        for (schema,) in connection.execute(SCHEMAS).fetchall():
+            connection.execute(f'GRANT USAGE ON SCHEMA "{schema}" TO mw_reader')
+            connection.execute(f'GRANT SELECT ON ALL TABLES IN SCHEMA "{schema}" TO mw_reader')
 
 
 def database(url: str, name: str, user: str | None = None) -> str:
@@ -62,7 +64,10 @@ def database(url: str, name: str, user: str | None = None) -> str:
 
 def digest(url: str, schema: Schema) -> dict[str, object]:
     with psycopg.connect(url) as connection:
-        return {t.name: connection.execute(DIGEST.format(f'"{t.name}"')).fetchone() for t in schema.tables}
+        return {
+            t.name: connection.execute(DIGEST.format(f'"{t.schema}"."{t.own_name}"')).fetchone()
+            for t in schema.tables
+        }
 
 
 def main() -> None:

@@ -282,6 +282,7 @@ def _databases(settings: Settings) -> Iterator[Check]:
         try:
             from marchwarden.sources.database.database_names import open_name
             from marchwarden.sources.database.reader_process import describe
+            from marchwarden.sources.database.schema import how_to_open
 
             database = open_name(settings.databases, name)
             found = asyncio.run(describe(database))
@@ -291,8 +292,13 @@ def _databases(settings: Settings) -> Iterator[Check]:
         if isinstance(found, Failure):
             yield Check("database", "broken", f"{name}: {found.detail}", f"Correct it in {settings.databases}.")
             continue
-        left_out = f"; not read: {', '.join('.'.join(pair) for pair in sorted(found.hidden))}" if found.hidden else ""
-        yield Check("database", "ok", f"{name}: {count(len(found.tables), 'table')} in {database.shown}{left_out}")
+        left_out = [".".join(pair) for pair in sorted(found.hidden)] + [f"schema {each}" for each in found.closed]
+        not_read = f"; not read: {', '.join(left_out)}" if left_out else ""
+        said = f"{name}: {count(len(found.tables), 'table')} in {database.shown}{not_read}"
+        if found.tables:
+            yield Check("database", "ok", said)
+        else:
+            yield Check("database", "broken", said, how_to_open(found))
 
 
 def _reading(settings: Settings) -> Check:

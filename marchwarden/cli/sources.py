@@ -166,6 +166,7 @@ def _tables_of(database: Database) -> list[str]:
     from marchwarden.observations import Failure
     from marchwarden.sources.database.database_names import problem_of
     from marchwarden.sources.database.reader_process import describe
+    from marchwarden.sources.database.schema import how_to_open, names_in_settings
 
     if problem := problem_of(database):
         hint = how_to_install("database") if "extra database" in problem else None
@@ -173,12 +174,12 @@ def _tables_of(database: Database) -> list[str]:
     found = asyncio.run(describe(database))
     if isinstance(found, Failure):
         raise ConfigurationError(f"{database.name} can't be read: {found.detail}")
-    tables = [each.name for each in found.tables]
-    known = {each.lower() for each in tables}
+    tables = [each.place for each in found.tables]
+    known = {name for each in found.tables for name in names_in_settings(each)}
     if missing := [each for each in database.tables or () if each.lower() not in known]:
         raise ConfigurationError(f"{database.name} has no table {', '.join(missing)}.")
     if not tables:
-        raise ConfigurationError(f"{database.shown} has no tables.")
+        raise ConfigurationError(f"{database.shown} has no tables that may be read.", hint=how_to_open(found))
     return tables
 
 

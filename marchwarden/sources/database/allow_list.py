@@ -7,6 +7,7 @@ listed kinds of expressions pass, so that what nobody thought of is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,7 +15,8 @@ import sqlglot
 from sqlglot import expressions as exp
 from sqlglot.errors import SqlglotError
 
-from marchwarden.sources.database.schema import Schema, is_secret
+from marchwarden.sources.database.planning.statement_writer import write_name
+from marchwarden.sources.database.schema import Schema, Table, is_secret
 
 Dialect: TypeAlias = Literal["sqlite", "duckdb", "postgres"]
 
@@ -68,6 +70,7 @@ class Checked:
     sql: str
     """The statement as it is run: one line, written anew from what was parsed."""
     tables: tuple[str, ...]
+    """Places of the tables that are read: with the schema of those whose schema SQL must name."""
 
 
 def check_statement(sql: str, dialect: Dialect, schema: Schema) -> Checked:
@@ -86,18 +89,23 @@ def check_statement(sql: str, dialect: Dialect, schema: Schema) -> Checked:
     if not isinstance(tree, exp.Select | exp.Union | exp.Except | exp.Intersect):
         raise StatementRefused("only SELECT is allowed")
     own = _own_tables(tree)
-    tables: dict[str, None] = {}
+    tables: dict[Table, list[exp.Table]] = {}
     for count, node in enumerate(tree.walk(), start=1):
         if count > _MAX_NODES:
             raise StatementRefused("the statement is too long")
         _check_node(node)
         if isinstance(node, exp.Table):
-            tables.update(_check_table(node, schema, own))
+            table = _check_table(node, schema, own)
+            if table is not None:
+                tables.setdefault(table, []).append(node)
     _check_columns(tree, schema, tables)
+    for table, nodes in tables.items():
+        for node in nodes:
+            _write_place(node, table, dialect)
     written = tree.sql(dialect=dialect, comments=False)
     if "\n" in written and not any("\n" in literal.name for literal in tree.find_all(exp.Literal)):
         written = " ".join(written.split())
-    return Checked(written, tuple(tables))
+    return Checked(written, tuple(table.place for table in tables))
 
 
 def _own_tables(tree: exp.Expr) -> frozenset[str]:
@@ -139,25 +147,41 @@ def _is_shortening(node: exp.Replace) -> bool:
     return len(old.name) >= max(1, len(new.name))
 
 
-def _check_table(node: exp.Table, schema: Schema, own: frozenset[str]) -> dict[str, None]:
-    """Return the name of the table that is read; nothing for a table of the statement itself."""
+def _check_table(node: exp.Table, schema: Schema, own: frozenset[str]) -> Table | None:
+    """Return the table that is read; None for a table of the statement itself."""
     if not isinstance(node.this, exp.Identifier):
         raise StatementRefused("only tables can be read from, no functions")
-    if node.args.get("catalog") or node.db.lower() not in ("", "main", "public"):
-        raise StatementRefused(f"{node.db}.{node.name}: other schemas are not allowed")
+    if node.args.get("catalog"):
+        raise StatementRefused(f"{node.sql()}: other databases are not allowed")
     if any(node.args.get(name) for name in ("joins_hint", "sample", "version", "when", "changes", "rows_from")):
         raise StatementRefused("only plain tables can be read from")
     name = node.name.lower()
     if name in own and not node.db:
-        return {}
-    if name not in schema.by_name:
-        raise StatementRefused(f"there is no table {node.name} that may be read")
-    return {schema.by_name[name].name: None}
+        return None
+    table = schema.find(node.name, node.db)
+    if table is None:
+        said = f"{node.db}.{node.name}" if node.db else node.name
+        raise StatementRefused(f"there is no table {said} that may be read")
+    return table
 
 
-def _check_columns(tree: exp.Expr, schema: Schema, tables: dict[str, None]) -> None:
-    hidden = {column for table, column in schema.hidden if table in {name.lower() for name in tables}}
-    known = {column.name.lower() for name in tables for column in schema.by_name[name.lower()].columns}
+def _write_place(node: exp.Table, table: Table, dialect: Dialect) -> None:
+    """Name the schema of a table where the database would not find it by its name: it might find another one."""
+    if node.db or table.is_on_path:
+        return
+
+    def identifier(name: str) -> exp.Identifier:
+        return exp.to_identifier(name, quoted=write_name(name, dialect) != name)
+
+    if table.name != table.own_name and not node.alias:
+        node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name, quoted=True)))
+    node.set("db", identifier(table.schema))
+    node.set("this", identifier(table.own_name))
+
+
+def _check_columns(tree: exp.Expr, schema: Schema, tables: Collection[Table]) -> None:
+    hidden = {column for table, column in schema.hidden if table in {each.name.lower() for each in tables}}
+    known = {column.name.lower() for table in tables for column in table.columns}
     aliases = {each.alias_or_name.lower() for each in tree.find_all(exp.Table)}
     for column in tree.find_all(exp.Column):
         name = column.name.lower()

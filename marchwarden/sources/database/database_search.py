@@ -227,7 +227,7 @@ class DatabaseSearch:
         plan = partial(plan_statement, question, schema, dialect, today=self._today)
         planned = await to_thread.run_sync(plan)
         if isinstance(planned, NotPlanned):
-            tables = [table.name for table in schema.tables]
+            tables = [table.place for table in schema.tables]
             named = ", ".join(tables[:_MOST_TABLES_NAMED]) + (" …" if len(tables) > _MOST_TABLES_NAMED else "")
             return Failure(
                 FailureKind.NOT_UNDERSTOOD,

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from marchwarden.sources.database.schema import KEY_ENDINGS, is_secret, words_of_name
+from marchwarden.sources.database.schema import KEY_ENDINGS, is_secret, unique_names, words_of_name
 from marchwarden.sources.database.text_values import quoted, span_of, text_values
 
 # Memory of the tables and of a statement. A guess: several million rows of a statistical table.
@@ -67,30 +67,39 @@ class DuckdbReader:
     def describe(self, most_values: int) -> dict[str, Any]:
         ask = self._connection.execute
         tables = []
-        for (name,) in ask(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY table_name"
-        ).fetchall():
+        found = ask(
+            "SELECT table_schema, table_name, table_schema = 'main' FROM information_schema.tables "
+            "WHERE table_catalog = current_database() ORDER BY table_schema <> 'main', table_schema, table_name"
+        ).fetchall()
+        names = unique_names(found)
+        for unique, (schema, name, is_on_path) in zip(names, found, strict=True):
+            place = quoted(schema, name)
             columns = []
             for column, kind in ask(
                 "SELECT column_name, data_type FROM information_schema.columns "
-                "WHERE table_name = ? AND table_schema = 'main' ORDER BY ordinal_position",
-                [name],
+                "WHERE table_name = ? AND table_schema = ? AND table_catalog = current_database() "
+                "ORDER BY ordinal_position",
+                [name, schema],
             ).fetchall():
                 told: dict[str, Any] = {"name": column, "type": kind}
                 if kind == "VARCHAR" and not is_secret(column):
-                    told.update(text_values(ask, name, column, most_values))
+                    told.update(text_values(ask, place, column, most_values))
                 elif not is_secret(column):
-                    told.update(span_of(ask, name, column))
+                    told.update(span_of(ask, place, column))
                 columns.append(told)
-            tables.append({"name": name, "columns": columns, "key": self._key(name)})
-        return {"tables": tables, "keys": self._foreign_keys()}
+            told_of = {"name": unique, "schema": schema, "is_on_path": is_on_path, "columns": columns}
+            tables.append({**told_of, "key": self._key(schema, name)})
+        keys = self._foreign_keys(
+            {(schema, name): unique for unique, (schema, name, _) in zip(names, found, strict=True)}
+        )
+        return {"tables": tables, "keys": keys}
 
-    def _key(self, table: str) -> list[str]:
+    def _key(self, schema: str, table: str) -> list[str]:
         ask = self._connection.execute
         found = ask(
             "SELECT constraint_column_names FROM duckdb_constraints() "
-            "WHERE table_name = ? AND constraint_type = 'PRIMARY KEY'",
-            [table],
+            "WHERE table_name = ? AND schema_name = ? AND constraint_type = 'PRIMARY KEY'",
+            [table, schema],
         ).fetchone()
         if found or not self._is_folder:
             return list(found[0]) if found else []
@@ -114,9 +123,14 @@ class DuckdbReader:
         counted = ask(f"SELECT count(*), count(DISTINCT {column}) FROM {quoted(table)}").fetchone()
         return [name] if counted and 0 < counted[0] == counted[1] else []
 
-    def _foreign_keys(self) -> list[list[str]]:
+    def _foreign_keys(self, names: Mapping[tuple[str, str], str]) -> list[list[str]]:
         found = self._connection.execute(
-            "SELECT table_name, constraint_column_names, referenced_table, referenced_column_names "
+            "SELECT schema_name, table_name, constraint_column_names, referenced_table, referenced_column_names "
             "FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
         ).fetchall()
-        return [[table, own[0], other, others[0]] for table, own, other, others in found if len(own) == 1]
+        # A key of DuckDB leads to a table of its own schema.
+        return [
+            [names[schema, table], own[0], names[schema, other], others[0]]
+            for schema, table, own, other, others in found
+            if len(own) == 1
+        ]

@@ -12,8 +12,8 @@ from typing import Any
 
 import psycopg
 
-from marchwarden.sources.database.schema import Refused, is_secret
-from marchwarden.sources.database.text_values import span_of, text_values
+from marchwarden.sources.database.schema import Refused, is_secret, unique_names
+from marchwarden.sources.database.text_values import quoted, span_of, text_values
 
 # The planner's units, in which reading one page of 8 kB is 1: about a minute of one core. A guess.
 _MAX_COST = 5_000_000.0
@@ -32,8 +32,8 @@ SELECT CASE
     THEN 'it owns tables'
   WHEN EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-               AND (has_table_privilege(r.oid, c.oid, 'INSERT') OR has_table_privilege(r.oid, c.oid, 'UPDATE')
-                    OR has_table_privilege(r.oid, c.oid, 'DELETE') OR has_table_privilege(r.oid, c.oid, 'TRUNCATE')))
+               AND (has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE')
+                    OR has_table_privilege(r.oid, c.oid, 'DELETE, TRUNCATE')))
     THEN 'it may change tables'
   WHEN has_database_privilege(r.oid, current_database(), 'CREATE')
     OR EXISTS (SELECT 1 FROM pg_namespace n WHERE n.nspname !~ '^pg_'
@@ -41,6 +41,18 @@ SELECT CASE
     THEN 'it may create tables or schemas'
 END
 FROM pg_roles r WHERE rolname = session_user
+"""
+
+# Tables of all schemas. Those of extensions, such as PostGIS's, are no data of the user where they have a schema of
+# their own.
+_TABLES = """
+SELECT c.oid, n.nspname, c.relname, pg_table_is_visible(c.oid), obj_description(c.oid),
+       has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' AND c.relkind IN ('r','p','v','m','f')
+  AND (pg_table_is_visible(c.oid) OR NOT EXISTS (
+    SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'))
+ORDER BY c.oid
 """
 
 
@@ -66,7 +78,8 @@ class PostgresReader:
             why = found[0] if found else "its rights can't be read"
             raise Refused(
                 f"the role of this database is refused, since {why}. Name one that can only read: "
-                "CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;"
+                "CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader; "
+                "and for each other schema GRANT USAGE ON SCHEMA … TO reader, too"
             )
 
     def close(self) -> None:
@@ -88,14 +101,12 @@ class PostgresReader:
         return [each.name for each in described], [found.name if found else "" for found in types], rows
 
     def describe(self, most_values: int) -> dict[str, Any]:
-        found = self._connection.execute(
-            "SELECT c.oid, c.relname, obj_description(c.oid) FROM pg_class c "
-            "JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = ANY (current_schemas(false)) AND c.relkind IN ('r','p','v','m','f') "
-            "AND has_table_privilege(c.oid, 'SELECT') ORDER BY c.oid"
-        ).fetchall()
+        there = self._connection.execute(_TABLES).fetchall()
+        found = [each[:-1] for each in there if each[-1]]
+        names = unique_names([(schema, name, is_visible) for _, schema, name, is_visible, _ in found])
         tables = []
-        for number, name, comment in found:
+        for unique, (number, schema, name, is_visible, comment) in zip(names, found, strict=True):
+            place = quoted(schema, name)
             columns = []
             for column, kind, told in self._connection.execute(
                 "SELECT attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) "
@@ -104,12 +115,23 @@ class PostgresReader:
             ).fetchall():
                 each: dict[str, Any] = {"name": column, "type": kind, "comment": told or ""}
                 if kind.startswith(("text", "character")) and not is_secret(column):
-                    each.update(text_values(self._connection.execute, name, column, most_values))
+                    each.update(text_values(self._connection.execute, place, column, most_values))
                 elif not is_secret(column):
-                    each.update(span_of(self._connection.execute, name, column))
+                    each.update(span_of(self._connection.execute, place, column))
                 columns.append(each)
-            tables.append({"name": name, "columns": columns, "key": self._key(number), "comment": comment or ""})
-        return {"tables": tables, "keys": self._foreign_keys()}
+            tables.append(
+                {
+                    "name": unique,
+                    "schema": schema,
+                    "is_on_path": is_visible,
+                    "columns": columns,
+                    "key": self._key(number),
+                    "comment": comment or "",
+                }
+            )
+        closed = {schema for _, schema, *_ in there} - {schema for _, schema, *_ in found}
+        numbers = {number: unique for unique, (number, *_) in zip(names, found, strict=True)}
+        return {"tables": tables, "keys": self._foreign_keys(numbers), "closed": sorted(closed)}
 
     def _key(self, table: int) -> list[str]:
         return [
@@ -121,12 +143,15 @@ class PostgresReader:
             ).fetchall()
         ]
 
-    def _foreign_keys(self) -> list[list[str]]:
+    def _foreign_keys(self, names: Mapping[int, str]) -> list[list[str]]:
         found = self._connection.execute(
-            "SELECT t.relname, a.attname, o.relname, b.attname FROM pg_constraint k "
-            "JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class o ON o.oid = k.confrelid "
+            "SELECT k.conrelid, a.attname, k.confrelid, b.attname FROM pg_constraint k "
             "JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1] "
             "JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = k.confkey[1] "
             "WHERE k.contype = 'f' AND cardinality(k.conkey) = 1"
         ).fetchall()
-        return [list(row) for row in found]
+        return [
+            [names[table], column, names[other], other_column]
+            for table, column, other, other_column in found
+            if table in names and other in names
+        ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -73,10 +74,25 @@ class ForeignKey:
 @dataclass(frozen=True, eq=False)
 class Table:
     name: str
+    """Name that no other table of the database has: `archive.orders` where another schema has `orders`, too."""
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
     """Columns of the primary key."""
     comment: str = ""
+    schema: str = ""
+    """Schema of the database that the table is in; empty where that is not known."""
+    is_on_path: bool = True
+    """False where SQL must name the schema: it is not one that the database looks in by itself."""
+
+    @property
+    def own_name(self) -> str:
+        """Name of the table within its schema."""
+        return self.name.removeprefix(f"{self.schema}.") if self.schema else self.name
+
+    @property
+    def place(self) -> str:
+        """Name of the table as SQL names it: with its schema, if that must be named."""
+        return self.name if self.is_on_path else f"{self.schema}.{self.own_name}"
 
     @cached_property
     def by_name(self) -> Mapping[str, Column]:
@@ -89,15 +105,29 @@ class Schema:
     keys: tuple[ForeignKey, ...] = ()
     hidden: frozenset[tuple[str, str]] = field(default=frozenset())
     """Tables and columns, in lower case, that are not shown since their names are those of secrets."""
+    closed: tuple[str, ...] = ()
+    """Schemas of the database whose tables the role may not read."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:
         return {table.name.lower(): table for table in self.tables}
 
+    def find(self, name: str, schema: str = "") -> Table | None:
+        """Return the table that a statement names; None where there is none that may be read."""
+        table = self.by_name.get(name.lower())
+        if not schema:
+            return table
+        found = [
+            each
+            for each in self.tables
+            if (each.schema.lower(), each.own_name.lower()) == (schema.lower(), name.lower())
+        ]
+        return found[0] if len(found) == 1 else None
+
     @cached_property
     def hash(self) -> str:
         """Hash of the names and types, whatever the values are."""
-        told = [[table.name, [[column.name, column.type] for column in table.columns]] for table in self.tables]
+        told = [[table.place, [[column.name, column.type] for column in table.columns]] for table in self.tables]
         return "sha256:" + hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
     @classmethod
@@ -107,7 +137,9 @@ class Schema:
         names = None if allowed is None else {name.lower() for name in allowed}
         tables, hidden = [], set()
         for table in told["tables"]:
-            if names is not None and table["name"].lower() not in names:
+            is_on_path, schema = table.get("is_on_path", True), table.get("schema", "")
+            made = Table(table["name"], (), tuple(table["key"]), table.get("comment") or "", schema, is_on_path)
+            if names is not None and not names & names_in_settings(made):
                 continue
             columns = []
             for each in table["columns"]:
@@ -125,9 +157,38 @@ class Schema:
                         tuple(each["span"]) if each.get("span") else None,
                     )
                 )
-            tables.append(Table(table["name"], tuple(columns), tuple(table["key"]), table.get("comment") or ""))
+            tables.append(replace(made, columns=tuple(columns)))
         there = {table.name.lower() for table in tables}
         keys = tuple(
             ForeignKey(*key) for key in told["keys"] if key[0].lower() in there and key[2].lower() in there and key[3]
         )
-        return cls(tuple(tables), keys, frozenset(hidden))
+        return cls(tuple(tables), keys, frozenset(hidden), tuple(told.get("closed", ())))
+
+
+def how_to_open(schema: Schema) -> str | None:
+    """Return the statements that let a role read what it may not; None where there is nothing such."""
+    if not schema.closed:
+        return None
+    names = ", ".join(schema.closed)
+    return (
+        f"The role may not read the tables of {names}. If it should, its owner can allow it: "
+        "GRANT USAGE ON SCHEMA … TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA … TO reader;"
+    )
+
+
+def names_in_settings(table: Table) -> set[str]:
+    """Return the names by which a user's settings allow a table: `orders` is one that needs no schema."""
+    with_schema = {f"{table.schema}.{table.own_name}".lower(), f"{table.schema}.*".lower()} if table.schema else set()
+    return with_schema | {table.place.lower()}
+
+
+def unique_names(tables: Sequence[tuple[str, str, bool]]) -> list[str]:
+    """Return a name for each table that no other has, of its schema, its name, and whether it needs no schema.
+
+    The name alone is kept for the table that it stands for in SQL, and where there is only one of that name.
+    """
+    counts = Counter(name.lower() for _, name, _ in tables)
+    return [
+        name if is_on_path or (counts[name.lower()] == 1 and "." not in name) else f"{schema}.{name}"
+        for schema, name, is_on_path in tables
+    ]

@@ -93,11 +93,12 @@ class SqliteReader:
                 if not is_secret(column["name"]):
                     # A column of SQLite may hold values of any type.
                     texts = "typeof({0}) = 'text' AND "
-                    column.update(text_values(ask, name, column["name"], most_values, where=texts))
-                    column.update(span_of(ask, name, column["name"]))
-            tables.append({"name": name, "columns": columns, "key": [each[1] for each in info if each[5]]})
-            for key in ask(f"PRAGMA foreign_key_list({quoted(name)})").fetchall():
-                keys.append([name, key[3], key[2], key[4] or _first_key(ask, key[2])])
+                    column.update(text_values(ask, quoted(name), column["name"], most_values, where=texts))
+                    column.update(span_of(ask, quoted(name), column["name"]))
+            key = [each[1] for each in info if each[5]]
+            tables.append({"name": name, "schema": "main", "columns": columns, "key": key})
+            for each in ask(f"PRAGMA foreign_key_list({quoted(name)})").fetchall():
+                keys.append([name, each[3], each[2], each[4] or _first_key(ask, each[2])])
         return {"tables": tables, "keys": keys}
 
 

@@ -60,7 +60,7 @@ def name_columns(sql: str, dialect: Dialect) -> str:
         return sql
     # A name that the statement uses elsewhere would be read as that.
     taken = {each.name.lower() for each in tree.find_all(exp.Identifier)}
-    tables = [_words(each.name) for each in tree.find_all(exp.Table) if each.parent_select is tree]
+    tables = [_table(each) for each in tree.find_all(exp.Table) if each.parent_select is tree]
     named = []
     for each in tree.expressions:
         name = ""
@@ -92,7 +92,7 @@ def _set(tree: exp.Expr) -> str:
 def _select(tree: exp.Select) -> str:
     if tree.args.get("with_") or tree.args.get("with"):
         raise _NoWords
-    tables = [_words(each.name) for each in tree.find_all(exp.Table) if each.parent_select is tree]
+    tables = [_table(each) for each in tree.find_all(exp.Table) if each.parent_select is tree]
     columns = [_words_of(each) for each in tree.expressions]
     distinct = "different " if tree.args.get("distinct") else ""
     counts = columns == ["number"]
@@ -255,6 +255,11 @@ def _day_of_weekday(node: exp.Expr) -> exp.Expr | None:
         return node.expression if node.this.name.lower() in ("dow", "dayofweek") else None
     inner = node.this if isinstance(node, exp.Cast) else None
     return inner.this if isinstance(inner, exp.TimeToStr) and inner.text("format") == "%w" else None
+
+
+def _table(node: exp.Table) -> str:
+    # A schema is told where a table of another one has the same name: the alias has both names then.
+    return _words(node.alias if node.alias == f"{node.db}.{node.name}" else node.name)
 
 
 def _words(name: str) -> str:

@@ -16,10 +16,11 @@ def text_values(
 ) -> dict[str, Any]:
     """Return up to `most` short values of a column, and whether it has no others.
 
-    `execute` runs a statement and returns a cursor. `where` is a condition on the column `{0}`, and ends with AND.
+    `table` is its name in SQL, in quotation marks. `execute` runs a statement and returns a cursor. `where` is a
+    condition on the column `{0}`, and ends with AND.
     """
     name = quoted(column)
-    texts = f"FROM {quoted(table)} WHERE {where.format(name)}length({name})"
+    texts = f"FROM {table} WHERE {where.format(name)}length({name})"
     found = execute(f"SELECT DISTINCT {name} {texts} <= {_MAX_CHARS} LIMIT {most + 1}").fetchall()
     # Longer ones are values, too.
     complete = len(found) <= most and execute(f"SELECT 1 {texts} > {_MAX_CHARS} LIMIT 1").fetchone() is None
@@ -34,14 +35,13 @@ def span_of(execute: Callable[[str], Any], table: str, column: str) -> dict[str,
     if "discount" not in words_of_name(column):
         return {}
     name = quoted(column)
-    least, greatest = execute(f"SELECT MIN({name}), MAX({name}) FROM {quoted(table)}").fetchone()
+    least, greatest = execute(f"SELECT MIN({name}), MAX({name}) FROM {table}").fetchone()
     try:
         return {"span": [float(least), float(greatest)]}
     except (TypeError, ValueError):
         return {}  # no rows, or texts
 
 
-def quoted(name: str) -> str:
-    """Return a name of a table or a column as SQL."""
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
+def quoted(*names: str) -> str:
+    """Return a name of a table or a column as SQL, or the names of a schema and its table."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)

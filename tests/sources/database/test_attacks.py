@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +12,7 @@ from marchwarden.sources.database.allow_list import Dialect, StatementRefused, c
 from marchwarden.sources.database.rows_process import run_job
 from marchwarden.sources.database.schema import Refused, Schema
 from tests.sources.database.attacks import DUCKDB, POSTGRES, SECRETS, SQLITE
-from tests.sources.database.databases import SHOP, make_shop
+from tests.sources.database.databases import make_shop
 
 HARMLESS = "SELECT city, COUNT(*) FROM customer WHERE age > 20 GROUP BY city ORDER BY city"
 
@@ -165,55 +160,6 @@ def test_a_folder_of_files_is_a_database(folder: Path) -> None:
 
 # PostgreSQL
 
-READER = """
-CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
-CREATE ROLE owner LOGIN; ALTER TABLE orders OWNER TO owner;
-CREATE ROLE writer LOGIN; GRANT SELECT, UPDATE ON orders TO writer;
-CREATE ROLE loader LOGIN; GRANT pg_read_server_files TO loader;
-"""
-
-
-def _program(name: str) -> str | None:
-    there = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return str(there[-1]) if there else shutil.which(name)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The shop on a PostgreSQL server of its own, which listens on a socket in a folder alone."""
-    psycopg = pytest.importorskip("psycopg")
-    initdb, postgres = _program("initdb"), _program("pg_ctl")
-    if not initdb or not postgres:
-        pytest.skip(
-            "PostgreSQL's initdb and pg_ctl are not installed: its 37 attacks were tried on the allow-list only"
-        )
-    folder = Path("/tmp") / f"mw-postgres-{os.getpid()}"
-    folder.mkdir()
-    user: dict[str, Any] = {}
-    if os.getuid() == 0:  # PostgreSQL refuses to run as root
-        try:
-            account = pwd.getpwnam("postgres")
-        except KeyError:
-            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-        os.chown(folder, account.pw_uid, account.pw_gid)
-        user = {"user": "postgres"}
-    try:
-        run = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **user}
-        subprocess.run([initdb, "-D", "data", "-A", "trust", "-U", "admin", "-N", "--no-locale", "-E", "UTF8"], **run)
-        options = f"-k {folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB"
-        subprocess.run([postgres, "-D", "data", "-o", options, "-l", "log", "-w", "start"], **run)
-        try:
-            url = f"postgresql:///postgres?host={folder}&user="
-            with psycopg.connect(url + "admin", autocommit=True) as connection:
-                connection.execute(SHOP.replace("REAL", "double precision"))
-                connection.execute(READER)
-            yield url
-        finally:
-            subprocess.run([postgres, "-D", "data", "-m", "immediate", "-w", "stop"], **run)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 # Statements that a role with SELECT alone may run in a read-only transaction: the allow-list is their wall. What they
 # do ends with the connection, since nothing is committed.
 ONLY_LISTED_OF_POSTGRES = {
@@ -244,6 +190,7 @@ def test_postgres_refuses_attacks_that_the_allow_list_would_miss(server: str) ->
         ("admin", "superuser"),
         ("owner", "owns tables"),
         ("writer", "may change tables"),
+        ("corrector", "may change tables"),
         ("loader", "member of a role"),
     ],
 )
@@ -255,7 +202,7 @@ def test_a_role_that_can_do_more_than_read_is_refused(role: str, why: str, serve
 def test_a_reader_of_postgres_gets_rows_and_no_secret(server: str) -> None:
     found = schema_of("postgres", server + "reader")
     assert ("users", "password") in found.hidden
-    assert [(key.table, key.other) for key in found.keys] == [("orders", "customer")]
+    assert ("orders", "customer") in [(key.table, key.other) for key in found.keys]
     checked = check_statement(HARMLESS, "postgres", found)
     assert select("postgres", server + "reader", found, checked.sql, seconds=20)["rows"] == [
         ["Bergen", "2"],

@@ -6,7 +6,7 @@ Precision comes first: every word of the question must be used, and whatever can
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from marchwarden.sources.database.planning.comparing.compositions import Composer
@@ -48,6 +48,7 @@ def plan_statement(
         return NotPlanned("it has no table that may be read")
     question = re.sub(r"\b(?:took|take|takes|taken|taking) place\b", "happened", question)
     question = _without_hyphens(question, schema)
+    schema = _without_copies(question, schema)
     # A table alone is read by families first: they know its rows of sums, and the cells that hold nothing.
     # Where the name of the table says what its rows are, whatever else a question says has to be read, too.
     if len(schema.tables) == 1 and (has_sums(schema.tables[0]) or not names_rows(schema.tables[0])):
@@ -67,6 +68,22 @@ def _without_hyphens(question: str, schema: Schema) -> str:
         return " ".join(words) if tuple(map(stem_of, words)) in names else found[0]
 
     return re.sub(r"\b\w+(?:-\w+)+\b", apart, question)
+
+
+def _without_copies(question: str, schema: Schema) -> Schema:
+    """Return the schema without `archive.orders` where SQL finds another table by `orders`, and the question does not
+    speak of the archive."""
+    asked = {token.stem for token in tokens_of(question)}
+    meant = tuple(
+        table
+        for table in schema.tables
+        if table.name == table.own_name
+        or table.own_name.lower() not in schema.by_name
+        or asked & set(map(stem_of, words_of_name(table.schema)))
+    )
+    names = {table.name for table in meant}
+    keys = tuple(key for key in schema.keys if key.table in names and key.other in names)
+    return schema if len(meant) == len(schema.tables) else replace(schema, tables=meant, keys=keys)
 
 
 def _is_gap(planned: str | NotPlanned) -> bool:

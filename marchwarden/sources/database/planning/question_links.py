@@ -119,6 +119,11 @@ class SchemaNames:
         for table in schema.tables:
             for words in _variants(words_of_name(table.name)):
                 self.tables[words].append(table)
+        for table in schema.tables:
+            # `orders` may be those of either schema, unless SQL would find one of them by that name.
+            if table.name != table.own_name and table.own_name.lower() not in schema.by_name:
+                for words in _variants(words_of_name(table.own_name)):
+                    self.tables[words].append(table)
         self._add_endings(schema)
         for table in schema.tables:
             own = tuple(map(stem_of, words_of_name(table.name)))

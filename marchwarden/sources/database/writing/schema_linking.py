@@ -32,7 +32,8 @@ def link_schema(question: str, schema: Schema) -> str:
     shown = {table.name.lower() for table in tables}
     lines = [written[table.name] for table in tables]
     joins = [
-        f"{_quoted(key.table)}.{_quoted(key.column)} = {_quoted(key.other)}.{_quoted(key.other_column)}"
+        f"{_place(schema.by_name[key.table.lower()])}.{_quoted(key.column)} = "
+        f"{_place(schema.by_name[key.other.lower()])}.{_quoted(key.other_column)}"
         for key in keys
         if {key.table.lower(), key.other.lower()} <= shown
     ]
@@ -86,7 +87,7 @@ def _write_table(table: Table, found: Mapping[Column, Sequence[str]]) -> str:
         if samples := _samples(column, found):
             told += f" ({samples})"
         columns.append(told)
-    return f"{_quoted(table.name)}: {', '.join(columns)}"
+    return f"{_place(table)}: {', '.join(columns)}"
 
 
 def _samples(column: Column, found: Mapping[Column, Sequence[str]]) -> str:
@@ -95,6 +96,13 @@ def _samples(column: Column, found: Mapping[Column, Sequence[str]]) -> str:
     short = [" ".join(value.split()) for value in values if len(value) <= _MAX_SAMPLE_CHARS]
     kept = [value for value in short if value and not is_injection(value)][:_MOST_SAMPLES]
     return ", ".join("'" + value.replace("'", "''") + "'" for value in kept)
+
+
+def _place(table: Table) -> str:
+    """Return a table as SQL names it."""
+    if table.is_on_path:
+        return _quoted(table.name)
+    return f"{_quoted(table.schema)}.{_quoted(table.own_name)}"
 
 
 def _quoted(name: str) -> str:

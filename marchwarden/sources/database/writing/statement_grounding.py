@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from marchwarden.sources.database.allow_list import Dialect, StatementRefused
 from marchwarden.sources.database.planning.everyday.word_stems import stem_of
-from marchwarden.sources.database.schema import Schema, words_of_name
+from marchwarden.sources.database.schema import Schema, Table, words_of_name
 
 # Numbers of counts by cases; and those of percentages, and of units of time and size, by which values are multiplied.
 _CASES = frozenset({"0", "1", "0.0", "1.0"})
@@ -94,7 +94,13 @@ def _name_tables(tree: exp.Expr, schema: Schema) -> None:
     for each in list(tree.find_all(exp.Table)):
         said = each.name.lower()
         meant = stems.get(_stems(each.name), [])
-        if said in schema.by_name or said in own or len(meant) != 1 or not isinstance(each.this, exp.Identifier):
+        if (
+            schema.find(each.name, each.db)
+            or each.db
+            or said in own
+            or len(meant) != 1
+            or not isinstance(each.this, exp.Identifier)
+        ):
             continue
         each.set("this", exp.to_identifier(meant[0]))
         if not each.alias:
@@ -108,31 +114,32 @@ def _stems(name: str) -> tuple[str, ...]:
 
 def _find_owners(tree: exp.Expr, schema: Schema) -> None:
     """Write a column behind the table that has it, where it stands behind another one and there is only one such."""
-    tables: dict[str, str] = {each.alias_or_name.lower(): each.name.lower() for each in tree.find_all(exp.Table)}
+    found = {each.alias_or_name.lower(): schema.find(each.name, each.db) for each in tree.find_all(exp.Table)}
+    tables = {alias: table for alias, table in found.items() if table is not None}
     own = {each.alias.lower() for each in tree.find_all(exp.Alias, exp.CTE, exp.Subquery) if each.alias}
-    if own & (set(tables) | set(tables.values())) or not set(tables.values()) <= schema.by_name.keys():
+    if own & {*tables, *(table.name.lower() for table in tables.values())} or len(tables) < len(found):
         return  # tables that the statement makes itself have columns of any name
     for column in tree.find_all(exp.Column):
         name, place = column.name.lower(), column.table.lower()
         if isinstance(column.this, exp.Star) or name in own or (place and place not in tables):
             continue
         here = [tables[place]] if place else list(tables.values())
-        if any(name in schema.by_name[table].by_name or (table, name) in schema.hidden for table in here):
+        if any(name in table.by_name or (table.name.lower(), name) in schema.hidden for table in here):
             continue
-        owners = [alias for alias, table in tables.items() if name in schema.by_name[table].by_name]
+        owners = [alias for alias, table in tables.items() if name in table.by_name]
         if place and len(owners) == 1:
             column.set("table", exp.to_identifier(owners[0]))
         elif name != "rowid":
             raise StatementRefused(_no_column(column, schema, here))
 
 
-def _no_column(column: exp.Column, schema: Schema, here: list[str]) -> str:
+def _no_column(column: exp.Column, schema: Schema, here: list[Table]) -> str:
     """Return words for a model: a column is not where the statement looks for it, and where it is."""
     told = f"there is no column {column.sql()}"
-    elsewhere = [table.name for table in schema.tables if column.name.lower() in table.by_name]
+    elsewhere = [table.place for table in schema.tables if column.name.lower() in table.by_name]
     if elsewhere:
         return f"{told}: {column.name} is a column of {' and '.join(elsewhere)}, which must be joined"
-    columns = [each.name for table in dict.fromkeys(here) for each in schema.by_name[table].columns]
+    columns = [each.name for table in dict.fromkeys(here) for each in table.columns]
     return f"{told}: there are {', '.join(columns)}"
 
 
