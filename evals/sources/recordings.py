@@ -79,7 +79,9 @@ class Replay(httpx.AsyncBaseTransport):
 
 
 def _plain(text: object) -> str:
-    return "".join(filter(str.isalnum, html.unescape(re.sub(r"<[^>]+>", "", str(text or ""))))).casefold()
+    # Markup may be escaped itself; in `T>G` and `p<0.05` there is none.
+    told = html.unescape(str(text or ""))
+    return "".join(filter(str.isalnum, html.unescape(re.sub(r"</?[a-z][\w:]*(?: [^>]*)?/?>", "", told)))).casefold()
 
 
 def crossref(body: bytes) -> Expected:
@@ -160,8 +162,10 @@ def europepmc(body: bytes) -> Expected:
         names = (each.get("authorList") or {}).get("author")
         count = len(names) if names else len([n for n in each.get("authorString", "").rstrip(".").split(",") if n])
         url = f"https://europepmc.org/article/{each['source']}/{each['id']}"
-        doi = (each.get("doi") or "").lower() or None
-        found.append((url, each["title"], doi, int(each["pubYear"]), count))
+        # A version of a preprint is one with the others.
+        doi = re.sub(r"(?<=^10\.21203/rs\.3\.rs-)(\d+)/v\d+$", r"\1", (each.get("doi") or "").lower()) or None
+        year = each.get("pubYear")
+        found.append((url, each.get("title") or "", doi, int(year) if year else None, count))
     return found
 
 
@@ -186,6 +190,10 @@ def wikipedia(body: bytes) -> Expected:
     return [(f"https://en.wikipedia.org/wiki/{quote(t.replace(' ', '_'), safe='()/:,')}", t) for t in titles]
 
 
+def serper(body: bytes) -> Expected:
+    return [(each["link"], each["title"]) for each in json.loads(body)["organic"]]
+
+
 READINGS = {
     "arxiv": arxiv,
     "crossref": crossref,
@@ -196,7 +204,13 @@ READINGS = {
     "hackernews": hackernews,
     "stackexchange": stackexchange,
     "wikipedia": wikipedia,
+    "serper": serper,
 }
+# Settings of sources that are asked by another name.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "serper": {"source": "web", "web_search": "serper", "serper_api_key": "none"},
+}
+_SEARCHED = b"<eSearchResult><IdList><Id>1</Id></IdList></eSearchResult>"
 
 
 # Recordings
@@ -259,19 +273,31 @@ def of_scholar(folder: Path) -> Iterator[Recording]:
         found = json.loads(file.read_text("utf-8"))
         words = parse_qs(urlsplit(found["url"]).query).get("search_query", ["paper"])[0]
         yield from recording("arxiv", words, found["body"].encode("utf-8"), found["status_code"])
-    searched = b"<eSearchResult><IdList><Id>1</Id></IdList></eSearchResult>"
     for file in sorted((folder / "entrez").rglob("pubmed*.xml")):
         body = file.read_bytes()
         if b"<PubmedArticle" in body:
             # The list of numbers comes before the articles; only those were recorded together.
-            yield from recording("pubmed", file.stem, body, 200, (searched,))
+            yield from recording("pubmed", file.stem, body, 200, (_SEARCHED,))
 
 
 def of_public(folder: Path) -> Iterator[Recording]:
     for file in sorted(folder.glob("pyEuropePMC/search_*.json")):
         answer = json.loads(file.read_bytes())
-        if answer["request"]["resultType"] == "core" or not answer["resultList"]["result"]:
+        # `lite` is what others asked for: the same fields, but for abstracts, notices and the authors one by one.
+        if answer["request"]["resultType"] in ("core", "lite"):
             yield from recording("europepmc", answer["request"]["queryString"], file.read_bytes())
+    for file in sorted([*folder.glob("metapub/*.xml"), *folder.glob("pyEuropePMC/PMID*.xml")]):
+        if b"<PubmedArticle" in (body := file.read_bytes()):
+            yield from recording("pubmed", file.stem, body, 200, (_SEARCHED,))
+    for file in folder.glob("mediawiki/mock_requests.json"):
+        for asked, answer in json.loads(file.read_bytes())["http://en.wikipedia.org/w/api.php"].items():
+            if words := dict(json.loads(asked)).get("srsearch"):
+                yield from recording("wikipedia", words, json.dumps(answer).encode())
+    for file in folder.glob("haystack/test_serperdev.py"):
+        for each in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(each, ast.Assign) and getattr(each.targets[0], "id", "") == "EXAMPLE_SERPERDEV_RESPONSE":
+                answer = ast.literal_eval(each.value)
+                yield from recording("serper", answer["searchParameters"]["q"], json.dumps(answer).encode())
     for file in folder.glob("node-hacker-news-api/fixtures.json"):
         for each in json.loads(file.read_bytes()):
             if "hits" in each["reply"] and "comment" not in each["url"]:
@@ -307,7 +333,7 @@ async def measure(recordings: list[Recording], caches: Path) -> dict[str, Figure
     for place, each in enumerate(recordings):
         told = figures.setdefault(each.source, Figures())
         settings = load_settings(
-            source=each.source,
+            **_SETTINGS.get(each.source, {"source": each.source}),
             model="extractive",
             openalex_api_key="none",
             http_cache=False,

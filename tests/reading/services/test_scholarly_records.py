@@ -240,6 +240,9 @@ def test_markup_of_abstracts_and_titles_is_read_and_less_than_stays() -> None:
     [plain] = abstract_blocks("It fell (P < 0.05) and rose\nagain.")
     assert plain.text == "It fell (P < 0.05) and rose again."
     assert title_line("Growth of <i>E. coli</i> &amp; others") == "Growth of E. coli & others"
+    # As Europe PMC sent it, with a change of a gene and a number that are no markup.
+    escaped = "&lt;i&gt;ATM&lt;/i&gt; c.7271T&gt;G and m&lt;sup&gt;6&lt;/sup&gt;A (p&lt;0.05)"
+    assert title_line(escaped) == "ATM c.7271T>G and m6A (p<0.05)"
 
 
 # Notices and references

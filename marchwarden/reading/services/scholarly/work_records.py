@@ -28,6 +28,9 @@ _TAG = re.compile(
     r"</?(?:jats:|mml:)?(?:p|sec|title|italic|bold|i|b|em|strong|su[bp]|sc|h[1-6]|br|math|list|div)\b", re.I
 )
 _JATS = re.compile(r"(</?)(?:jats|mml):")
+# Tags of a title that were escaped once too often: Europe PMC sends `m&lt;sup&gt;6&lt;/sup&gt;A`. Others, such as
+# `T>G`, belong to the title.
+_ESCAPED = re.compile(r"</?(?:i|b|em|strong|su[bp]|u|tt|sc|scp|italic|bold|mml:\w+)\s*/?>", re.IGNORECASE)
 _HEADING = re.compile(r"(</?)title\b")
 
 
@@ -98,7 +101,7 @@ def title_line(markup: object) -> str:
     text = markup if isinstance(markup, str) else ""
     plain = _JATS.sub(r"\1", text)
     tree = parse(f"<html><body>{plain}</body></html>") if _TAG.search(text) or "&" in text else None
-    return visible_line(text if tree is None else "".join(tree.itertext()))
+    return visible_line(_ESCAPED.sub("", text if tree is None else "".join(tree.itertext())))
 
 
 def abstract_blocks(markup: object) -> tuple[Block, ...]:
