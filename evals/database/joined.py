@@ -153,11 +153,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=["made-with", "unseen"], required=True)
+    parser.add_argument("--questions", type=Path, default=QUESTIONS, help="Another file, such as joined/typed.csv.")
     parser.add_argument("--show", choices=["wrong", "gaps", "right", "all"])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as built:
-        files = {name: build_database(name, given.folder, Path(built)) for name in DAYS}
-        print(measure(QUESTIONS, files, DAYS, given.half, given.show))
+        named = {each["database"] for each in csv.DictReader(given.questions.open(encoding="utf-8"))}
+        files = {name: build_database(name, given.folder, Path(built)) for name in DAYS if name in named}
+        print(measure(given.questions, files, DAYS, given.half, given.show))
 
 
 if __name__ == "__main__":

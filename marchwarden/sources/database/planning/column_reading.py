@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from marchwarden.sources.database.planning.condition_reading import YEAR, condition_on, has_value_after
 from marchwarden.sources.database.planning.draft import Unclear, flag_of, holds_days, names_of
+from marchwarden.sources.database.planning.everyday.word_relations import is_count_of_things
 from marchwarden.sources.database.planning.order_reading import top_by_column, top_of_table
 from marchwarden.sources.database.planning.question_links import Link
 from marchwarden.sources.database.planning.question_state import QuestionState
@@ -79,7 +80,7 @@ def read_column(state: QuestionState, link: Link) -> None:
     if has_value_after(state, link):
         condition_on(state, link)
         return
-    if read_flag(state, link) or read_verb(state, link):
+    if read_flag(state, link) or read_verb(state, link) or read_in_stock(state, link):
         return
     if state.orders:
         state.orders = False
@@ -149,14 +150,34 @@ def read_flag(state: QuestionState, link: Link) -> bool:
         return False
     column = link.columns[0]
     literal = flag_of(column, is_set=not state.negated)
-    is_said = state.query.entities or state.counts or state.asks == "who" or state.head is not None
+    following = state.peek()
+    # `discontinued products`, `discontinued beverages`
+    is_adjective = following is not None and (
+        following.kind == "value" or column.table in [table.name for table in following.tables]
+    )
+    is_said = state.query.entities or state.counts or state.asks == "who" or state.head is not None or is_adjective
     # `the names and the abandoned flags of the dogs` asks for the flags.
     is_asked = state.mode == "select" and (bool(state.query.select) or state.comes_behind("ask", "and", "comma"))
+    is_asked = is_asked and not is_adjective
     if literal is None or not is_said or (is_asked and not state.negated and not state.counts):
         return False
     state.negated = False
     if not any(each.column is column for each in state.query.conditions):
         state.add_condition(column, "=", literal)
+    state.mode = "where"
+    return True
+
+
+def read_in_stock(state: QuestionState, link: Link) -> bool:
+    """Read `products in stock` as those of which there are some."""
+    is_listing = bool(state.query.entities) and not (
+        state.query.select or state.asks or state.counts or state.aggregates or state.orders or state.negated
+    )
+    own = [column for column in (*link.columns, *link.in_part) if is_count_of_things(column)]
+    own = [column for column in own if is_listing and column.table == state.query.entities[0].name]
+    if not link.words.lower().startswith("in ") or len(own) != 1:
+        return False
+    state.add_condition(own[0], ">", "0")
     state.mode = "where"
     return True
 

@@ -76,7 +76,7 @@ _PARTS_OF_NAME = (
     ["lastname"],
 )  # fmt: skip
 # Values of a column that says yes or no, with the one that says yes.
-_FLAGS = ({"yes", "no"}, {"y", "n"}, {"true", "false"})
+_FLAGS = ({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"1", "0"})
 
 
 def flag_of(column: Column, *, is_set: bool) -> str | None:
@@ -86,7 +86,7 @@ def flag_of(column: Column, *, is_set: bool) -> str | None:
     said = {value.lower(): value for value in column.values}
     for flags in _FLAGS:
         if column.complete and said and set(said) <= flags:
-            wanted = next(flag for flag in flags if (flag[0] in "yt") == is_set)
+            wanted = next(flag for flag in flags if (flag[0] in "yt1") == is_set)
             return quote_text(said.get(wanted, wanted))
     return None
 

@@ -25,6 +25,7 @@ from marchwarden.sources.database.planning.question_links import (
 from marchwarden.sources.database.planning.question_reader import check_deeds, read_question
 from marchwarden.sources.database.planning.rewording.computed_columns import reworded, write_column
 from marchwarden.sources.database.planning.rewording.order_tails import with_order, without_order
+from marchwarden.sources.database.planning.rewording.typed_words import as_typed
 from marchwarden.sources.database.planning.single_table.table_planner import has_sums, names_rows, plan_over_table
 from marchwarden.sources.database.planning.statement_writer import StatementWriter
 from marchwarden.sources.database.schema import Schema, words_of_name
@@ -55,6 +56,14 @@ def plan_statement(
         return plan_over_table(question, schema, dialect) or _plan_by_words(
             question, SchemaNames(schema, question, today), schema, dialect
         )
+    planned = _plan_as_said(question, schema, dialect, today)
+    if isinstance(planned, NotPlanned):
+        told = as_typed(question, schema, SchemaNames(schema, question, today))
+        planned = _plan_as_said(told, schema, dialect, today) if told != question.strip() else planned
+    return planned
+
+
+def _plan_as_said(question: str, schema: Schema, dialect: str, today: date | None) -> str | NotPlanned:
     planned = _plan_any(question, schema, dialect, today)
     return _plan_in_other_words(question, schema, dialect, today) or planned if _is_gap(planned) else planned
 

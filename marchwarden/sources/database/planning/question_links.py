@@ -17,7 +17,7 @@ from marchwarden.sources.database.planning.everyday.word_relations import (
     related_columns,
     related_tables,
 )
-from marchwarden.sources.database.planning.everyday.word_stems import stem_of
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of, without_accents
 from marchwarden.sources.database.planning.question_words import CUES, FILLERS, LONGEST_CUE, NUMBERS, SYNONYMS, Phrase
 from marchwarden.sources.database.schema import KEY_ENDINGS, Column, Schema, Table, words_of_name
 from marchwarden.text.countries import COUNTRIES
@@ -115,7 +115,7 @@ class SchemaNames:
         # Most values begin as no word of the question does, and are passed over unread: a table may have 100,000.
         asked = [token.lower for token in tokens_within(question)]
         meant = (name for word in asked for name in COUNTRIES.get(word, ()))
-        begin = tuple({each[:2] for each in (*asked, *meant)})
+        begin = tuple({without_accents(each)[:2] for each in (*asked, *meant)})
         for table in schema.tables:
             for words in _variants(words_of_name(table.name)):
                 self.tables[words].append(table)
@@ -140,6 +140,7 @@ class SchemaNames:
                 for value in column.values:
                     if begin and _begins(value, begin):
                         self._add_value(column, value)
+        self._add_without_accents()
 
     def has_word(self, word: str) -> bool:
         """Return whether a word stands in the name of a table or column."""
@@ -171,6 +172,24 @@ class SchemaNames:
             if known is not None and known.lower() != value.lower():
                 self.forms[stems][column] = None
 
+    def _add_without_accents(self) -> None:
+        """Add values as they are typed without accents.
+
+        Not of a table in which two values differ by accents alone: of Luis and Luís Gonçalves, one may be meant.
+        """
+        plain: dict[tuple[tuple[str, ...], Column], str] = {}
+        unclear: set[str] = set()
+        for words, found in self.values.items():
+            if not all(map(str.isascii, words)):
+                typed = tuple(map(without_accents, words))
+                for column, value in found.items():
+                    if (typed, column) in plain or column in self.values.get(typed, {}):
+                        unclear.add(column.table)
+                    plain[typed, column] = value
+        for (typed, column), value in plain.items():
+            if column.table not in unclear:
+                self.values[typed][column] = value
+
     def _add_parts(self, column: Column, stems: tuple[str, ...], table: tuple[str, ...]) -> None:
         """Add what is left of a column's name without its table's, and the names that begin or end it."""
         for first in range(len(stems)):
@@ -194,6 +213,7 @@ class SchemaNames:
 def _begins(value: str, begin: tuple[str, ...]) -> bool:
     """Return whether the first word of a value may begin so; True for one that begins with an unusual mark."""
     bare = value.lower().lstrip(_OPENING)
+    bare = bare if bare.isascii() else without_accents(bare)
     return bare.startswith(begin) or (bare[:1] != "" and not bare[0].isalnum())
 
 

@@ -42,7 +42,11 @@ PEOPLE = frozenset({"peopl", "person"})
 _STAFF = frozenset({"staff", "personnel", "crew", "workforc"})
 _GOODS = frozenset({"item", "good", "articl", "product", "ware", "merchandis"})
 # Nouns for the rows of tables with such names.
-_GROUPS = ((_STAFF | {"employe", "worker", "colleagu"}, _STAFF), (_GOODS, _GOODS | {"inventori", "stock"}))
+_GROUPS = (
+    (_STAFF | {"employe", "worker", "colleagu"}, _STAFF),
+    (_GOODS, _GOODS | {"inventori", "stock"}),
+    (frozenset({"song"}), frozenset({"track"})),
+)
 
 
 @lru_cache(maxsize=4_096)
@@ -89,7 +93,9 @@ def related_tables(word: str, tables: tuple[Table, ...]) -> list[Table]:
         is_of_group = any(word in nouns and own in names for nouns, names in _GROUPS)
         if is_wider or is_related(word, own) or is_of_group:
             found.append(table)
-    return found
+    # A song is a row of `track`, and not of `playlist_track`.
+    plain = [table for table in found if len(words_of_name(table.name)) == 1]
+    return plain if len(plain) == 1 else found
 
 
 def related_columns(word: str, tables: tuple[Table, ...]) -> list[Column]:

@@ -139,7 +139,9 @@ class SumReader:
             self._read_aggregate(phrase.value)
         elif cue == "top" and phrase and phrase.columns == ("sold",):
             asked.deal, asked.deal_place, asked.is_best_selling = "sell", link.place, True
-            self._read_top(phrase.value)
+            # `the top 5 best-selling products`
+            if self.expects != "group" or asked.top is None or asked.top[0] != phrase.value:
+                self._read_top(phrase.value)
         elif cue == "top" and phrase and not phrase.columns:
             self._read_top(phrase.value)
         elif cue == "deal" and phrase:
@@ -171,7 +173,12 @@ class SumReader:
                 raise Unclear(f"it is not clear whether it was at least or exactly {link.words}")
             asked.units = asked.units or cue == "unit"
             asked.often = asked.often or cue == "often"
-        elif link.kind == "number" and self.expects == "group" and link.words.isdecimal() and int(link.words) <= 100:
+        elif (
+            link.kind == "number"
+            and (self.expects == "group" or self._next_cue() == "top")
+            and link.words.isdecimal()
+            and int(link.words) <= 100
+        ):
             self.number = int(link.words)
         elif cue in ("value", "text", "period") or (link.kind == "number" and YEAR.fullmatch(link.words)):
             self._read_condition(link)

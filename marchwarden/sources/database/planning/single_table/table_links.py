@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from marchwarden.sources.database.planning.everyday.word_stems import stem_of
+from marchwarden.sources.database.planning.everyday.word_stems import stem_of, without_accents
 from marchwarden.sources.database.planning.question_links import Token, tokens_within
 from marchwarden.sources.database.planning.question_words import FILLERS
 from marchwarden.sources.database.planning.single_table.table_words import LIGHT, SAME, SIGNALS, SPELLED, SUMS
@@ -296,13 +295,6 @@ class TableQuestion:
 
 # A word for the people of a country, and the beginning of the country's name.
 _PEOPLE = re.compile(r"(?P<root>[a-z]{4,}?)(?:i?an|ese|ish|i)s?")
-
-
-def without_accents(text: str) -> str:
-    """Return a text as people type it who have no accents on their keyboard: `Debon` for `Debón`."""
-    if text.isascii():
-        return text
-    return "".join(each for each in unicodedata.normalize("NFD", text) if unicodedata.category(each) != "Mn")
 
 
 def _country_in(value: str) -> str:
