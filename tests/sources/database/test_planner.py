@@ -23,6 +23,7 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Schema:
         ("How many orders are there?", "SELECT COUNT(*) FROM orders"),
         ("What is the total amount of all orders?", "SELECT SUM(amount) FROM orders"),
         ("What is the name of the youngest customer?", "SELECT name FROM customer WHERE age = (SELECT MIN(age) FROM customer) LIMIT 20"),
+        ("What is the age of the oldest customer?", "SELECT MAX(age) FROM customer"),
         ("Show the name and age of customers older than 30.", "SELECT name, age FROM customer WHERE age > 30"),
         ("What are the different cities of customers?", "SELECT DISTINCT city FROM customer"),
         ("How many customers are there in each city?", "SELECT city, COUNT(*) FROM customer GROUP BY city"),

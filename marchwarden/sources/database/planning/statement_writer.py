@@ -118,6 +118,8 @@ class StatementWriter:
             name = self._column(query.order[0])
             best = f"{'MAX' if query.order[1] == 'DESC' else 'MIN'}({name})"
             within = f"{sql} WHERE {conditions}" if conditions else sql
+            if select == [(query.order[0], "")]:
+                return f"SELECT {best}{within}"  # `the age of the oldest dog` is one number, of several dogs, too
             outside = f"({conditions}) AND" if " OR " in conditions else f"{conditions} AND"
             conditions = f"{outside if conditions else ''} {name} = (SELECT {best}{within})".strip()
         sql += f" WHERE {conditions}" if conditions else ""
