@@ -148,6 +148,24 @@ async def test_an_error_with_status_200_is_a_failure_in_the_services_words(
     assert KEY not in outcome.failure.detail
 
 
+@pytest.mark.parametrize("service", ["brave", "exa", "serper"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message": "OK"},
+        {"status": 200, "detail": "The index was searched."},
+        {"success": True, "message": "Your plan ends in 3 days."},
+        {"message": "No results found for beans"},
+        {"detail": {"took": 7}},
+    ],
+)
+async def test_a_message_that_tells_of_no_error_is_an_answer_without_results(
+    service: str, body: Any, tmp_path: Path
+) -> None:
+    outcome, _ = await search(service, tmp_path, httpx.Response(200, json=body))
+    assert (outcome.hits, outcome.failure) == ((), None)
+
+
 STRANGE: list[Any] = [None, 7, "text", {}, {"title": 3, "url": 4, "link": []}, {"title": "a\0b", "snippet": "a\0b"}]
 
 

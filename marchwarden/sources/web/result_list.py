@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,15 @@ from marchwarden.reading.html.dates import as_date
 _MAX_DATE_CHARS = 40
 
 
-# Fields of an answer in which services tell of an error, though its status is 200, and of those that hold its words.
-_ERROR_FIELDS = ("error", "errors", "message", "detail")
+# Fields of an answer in which services tell of an error, though its status is 200; and those that hold its words, in
+# which some also say that all went well, or that there is nothing.
+_ERROR_FIELDS, _WORD_FIELDS = ("error", "errors"), ("message", "detail")
+_OUTCOME_FIELDS = ("success", "status", "statusCode", "status_code")
+_WENT_WELL = re.compile(
+    r"\W*(?:ok(?:ay)?|success\w*|succeeded|done|completed?)\b"
+    r"|.*\b(?:no|0|zero) (?:\w+ ){0,2}(?:results?|matches|hits|documents|pages)\b|.*\bnothing (?:was )?found\b",
+    re.IGNORECASE | re.DOTALL,
+)
 # Characters of a service's own words on an error that are looked at: an error of many MB is not read whole. A guess.
 _MAX_WORDS_CHARS = 10_000
 
@@ -35,8 +43,19 @@ def error_told(answer: object) -> str | None:
         return error_told(answer[0]) if answer else None
     if not isinstance(answer, dict):
         return str(answer)[:_MAX_WORDS_CHARS] if answer else None
-    told = (answer.get(name) for name in _ERROR_FIELDS)
-    return next((error_told(each) or "" for each in told if each), None)
+    if told := next(filter(None, map(answer.get, _ERROR_FIELDS)), None):
+        return error_told(told) or ""
+    if any(_went_well(answer.get(name)) for name in _OUTCOME_FIELDS):
+        return None
+    words = (error_told(answer.get(name)) for name in _WORD_FIELDS)
+    return next((each for each in words if each and not _WENT_WELL.match(each)), None)
+
+
+def _went_well(outcome: object) -> bool:
+    """Return whether a field of an answer says that the request was done: True, 200, "ok"."""
+    if isinstance(outcome, int):
+        return outcome is True or 200 <= outcome < 400
+    return isinstance(outcome, str) and _WENT_WELL.match(outcome) is not None
 
 
 def hits_of(
