@@ -31,6 +31,9 @@ marchwarden eval freeze 3f2a 77c0 --out frozen
 marchwarden eval --questions mine.jsonl --web frozen/web
     asked once, frozen with their pages, and scored by the answers of the file"""
 
+# Drafts over a corpus where no number is given. A guess: an evening's work in the browser.
+_DRAFTS = 20
+
 
 def command(
     given: Annotated[
@@ -43,8 +46,15 @@ def command(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.jsonl", help="The labelled questions to write.")],
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", min=1, help="Number of drafts over a corpus, at most.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--limit",
+            "-n",
+            metavar="N",
+            min=1,
+            help="Number of questions to make, at most. Default: all of a file, 20 over a corpus.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
 ) -> None:
     """Make labelled questions from a table of questions and answers, or drafts over a corpus.
@@ -63,9 +73,9 @@ def command(
 
     check_output(out, "--out", (".jsonl",), force=force)
     if is_corpus := (given == "corpus" or given.startswith("corpus:")):
-        questions = {each.id: each for each in _drafts(given, limit)}
+        questions = {each.id: each for each in _drafts(given, limit or _DRAFTS)}
     else:
-        questions = _questions(Path(given))
+        questions = _questions(Path(given), limit)
     if not questions:
         raise typer.BadParameter(f"{given} holds no {'fact to ask for' if is_corpus else 'question'}")
     lines = (f"{each.model_dump_json(exclude_defaults=True)}\n" for each in questions.values())
@@ -105,14 +115,14 @@ def _drafts(source: str, limit: int) -> list[Question]:
     return found
 
 
-def _questions(file: Path) -> dict[str, Question]:
-    """Return the labelled questions of a table, by id. Raises BadParameter for a line that is none."""
+def _questions(file: Path, limit: int | None) -> dict[str, Question]:
+    """Return the labelled questions of a table, by id, or the first of them. Raises BadParameter for a bad line."""
     from pydantic import ValidationError
 
     from marchwarden.errors import InvalidRequest
 
     questions: dict[str, Question] = {}
-    for line, fields in rows_of(file):
+    for line, fields in islice(rows_of(file), limit):
         try:
             question = _question(fields, len(questions) + 1)
         except ValidationError as error:

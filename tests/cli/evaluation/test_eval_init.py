@@ -29,6 +29,13 @@ def test_an_answer_becomes_a_nugget_with_its_evidence(run: Run) -> None:
     assert "already exists" in run("eval", "init", "qa.csv", "--out", "mine.jsonl").said
 
 
+def test_a_limit_holds_for_a_table_too(run: Run) -> None:
+    Path("qa.csv").write_text("question,answer\n" + "".join(f"How many {n}?,{n}\n" for n in range(30)))
+    assert run("eval", "init", "qa.csv", "--out", "two.jsonl", "--limit", "2").out == "2 questions in two.jsonl\n"
+    assert [each.id for each in load_questions(Path("two.jsonl"))] == ["q1", "q2"]
+    assert run("eval", "init", "qa.csv", "--out", "all.jsonl").out == "30 questions in all.jsonl\n"
+
+
 def test_what_cannot_be_labelled_is_said_before_a_browser_opens(run: Run) -> None:
     assert "can't be used together" in run("eval", "label", "x.jsonl", "--web", "w", "--source", "corpus").said
     gone = run("eval", "label", "x.jsonl", "--no-browser")
