@@ -71,7 +71,8 @@ class Connection:
         self._research = research
         self._settings: Settings | None = None
         self._failed_status: int | None = None
-        """HTTP status of the last message that the server at `url`, or a proxy before it, did not take."""
+        """HTTP status with which the server at `url`, or a proxy before it, refused the last message; None where it
+        took it, or did not answer."""
 
     @property
     def is_model_free(self) -> bool:
@@ -126,6 +127,10 @@ class Connection:
         from mcp import Client
         from mcp.client.streamable_http import streamable_http_client
 
+        async def forget(request: httpx2.Request) -> None:
+            if request.method == "POST":
+                self._failed_status = None
+
         async def note(response: httpx2.Response) -> None:
             # The SDK's error does not say the status. A GET asks for a stream, which not every server has.
             if response.request.method == "POST" and response.status_code >= 400:
@@ -135,7 +140,9 @@ class Connection:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         timeout = httpx2.Timeout(SILENCE_SECONDS, connect=_CONNECT_SECONDS)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [note]}) as http,
+            httpx2.AsyncClient(
+                headers=headers, timeout=timeout, event_hooks={"request": [forget], "response": [note]}
+            ) as http,
             Client(streamable_http_client(self._url, http_client=http)) as client,
         ):
             yield partial(self._ask_server, client)

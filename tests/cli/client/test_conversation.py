@@ -210,3 +210,14 @@ def test_a_proxy_whose_server_is_away_is_told_by_its_status() -> None:
         with pytest.raises(MarchwardenError) as failed:
             Conversation(REQUEST, Connection(url, {})).hold(silent)
     assert str(failed.value) == f"no answer from {url}: HTTP 502"
+
+
+def test_a_status_is_told_of_its_own_failure_only() -> None:
+    """The server's proxy refused once, and is gone now."""
+    with service(as_json({"error": "bad gateway"}, 502)) as server:
+        connection = Connection(f"{server.address}/mcp", {})
+        with pytest.raises(MarchwardenError, match=r"HTTP 502$"):
+            Conversation(REQUEST, connection).hold(silent)
+    with pytest.raises(MarchwardenError) as failed:
+        Conversation(REQUEST, connection).hold(silent)
+    assert "502" not in str(failed.value)
