@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from marchwarden.evidence.asking.antecedents import OWN, left_out, named_in
 from marchwarden.evidence.asking.completeness import BACKWARD, is_about_another, is_backward, is_pointing
 from marchwarden.evidence.asking.coordination import asked_apart
+from marchwarden.evidence.asking.corrections import as_follow_up
 from marchwarden.evidence.asking.respelling import with_small_words_spelt
 from marchwarden.evidence.asking.telling_words import (
     JOINS,
@@ -102,7 +103,7 @@ def split_question(question: str, context: str | None = None) -> list[str]:
     every clause without a name. What the first clause leaves open is looked for in the setting, then in the context,
     where the last turn of a conversation decides.
     """
-    question = with_small_words_spelt(question)
+    question = with_small_words_spelt(as_follow_up(question) if turns_in(context) else question)
     framed = unframe(question)
     clauses: list[str] = []
     lent: list[str] = []

@@ -75,3 +75,8 @@ def load_thesaurus() -> Thesaurus:
 def is_english_word(word: str) -> bool:
     """Return whether WordNet has a word, in any form. It has few names, and no words such as "which"."""
     return any(load_thesaurus().has(stem) for stem in terms(word, "en"))
+
+
+def has_opposite(word: str) -> bool:
+    """Return whether WordNet has an opposite of a word, as it has of most adjectives that compare: "strong"."""
+    return any(stem in load_thesaurus().against for stem in terms(word, "en"))

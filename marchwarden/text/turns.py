@@ -18,6 +18,7 @@ _ASKED, _ANSWERED = "Asked before: ", "Answered: "
 NOTHING_FOUND = "Nothing was found."
 _TURN = re.compile(rf"^{_ASKED}(?P<question>.+)\n{_ANSWERED}(?P<answer>.+)$", re.MULTILINE)
 MARKER = re.compile(r"\s*\[\d{1,3}\]")
+_GOES_ON = re.compile(r"(?:it|its|he|his|she|her|they|their|this|these|er|sie|es|il|elle|ils|elles)\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"\S*(?:://|www\.)\S+", re.IGNORECASE)
 # Characters of an answer that its next question may need. A guess.
 _ANSWER_CHARS = 600
@@ -75,8 +76,22 @@ def without_turns(context: str | None) -> str:
 def telling_sentence(turn: Turn) -> str:
     """Return the sentence of an answer that holds most words of its question, the first of several. Empty where
     nothing was found."""
+    return next(iter(telling_sentences(turn)), "")
+
+
+def telling_sentences(turn: Turn) -> list[str]:
+    """Return the sentences of an answer, those first that hold most words of its question; none where nothing was
+    found.
+
+    A sentence that begins with a pronoun ("It was founded by …") holds what the one before it holds, too.
+    """
     if turn.answer == NOTHING_FOUND:
-        return ""
+        return []
     asked = set(terms(turn.question))
-    each = [turn.answer[start:end].strip() for start, end in sentences(turn.answer)]
-    return max(each, key=lambda sentence: len(asked.intersection(terms(sentence))), default="")
+    held: dict[str, int] = {}
+    before: set[str] = set()
+    for start, end in sentences(turn.answer):
+        sentence = turn.answer[start:end].strip()
+        before = set(terms(sentence)) | (before if _GOES_ON.match(sentence) else set())
+        held[sentence] = len(asked & before)
+    return sorted(held, key=lambda sentence: -held[sentence])

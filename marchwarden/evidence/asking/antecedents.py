@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from marchwarden.evidence.asking.completeness import BACKWARD, PERSON, Omission, names_of, omission_of, telling
-from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, NameRun, name_runs
-from marchwarden.evidence.framing import ASKING, PREPOSITION, asked_text
+from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, NameRun, has_name, name_runs, words_of
+from marchwarden.evidence.framing import ASKING, INVERTED, PREPOSITION, asked_text
 from marchwarden.text.ranking import terms
-from marchwarden.text.turns import telling_sentence, turns_in, without_turns
+from marchwarden.text.turns import Turn, telling_sentence, telling_sentences, turns_in, without_turns
 
 # Words that are added to a question, at most. A guess.
 MOST_LENT_WORDS = 8
@@ -18,6 +18,10 @@ MOST_LENT_WORDS = 8
 _MOST_WORDS_OF_A_NAME = 3
 _ASKS_WHO = re.compile(r"^\W*(?:\w+ )?(?:who|whom|wer|wen|wem|qui|quién(?:es)?|кто|кого)\b", re.IGNORECASE)
 _ASKS_WHICH = re.compile(r"^\W*(?:\w+ )?(?:which|what (?:is|was|are|were) the)\b", re.IGNORECASE)
+_ASKS_WHERE = re.compile(
+    r"^\W*(?:(?:in|at|from|to|and) )*(?:where|(?:what|which) (?:town|city|country|place|state|island))\b",
+    re.IGNORECASE,
+)
 _PLACED = re.compile(r"(?:in|at|near|from)\b", re.IGNORECASE)
 _OF = re.compile(r"\b(?:of|von|vom|de|del|du|des) (?:the |der |dem |la |l['’]|el )?", re.IGNORECASE)
 # "What do axolotls eat?": the subject stands between these.
@@ -48,10 +52,44 @@ def left_out(clause: str, context: str | None) -> list[str]:
     last = turns[-1] if turns else None
     before, answer = (asked_text(last.question), telling_sentence(last)) if last else ("", "")
     omission = omission_of(clause, *filter(None, (before, answer, told)))
+    if last and (meant := _member_meant(clause, last)):
+        return meant
     if omission is None:
         return []
     words = _of_turn(omission, clause, _Said(before, answer, omission.language)) if last else []
     return (words or _of_context(omission, clause, told))[:MOST_LENT_WORDS]
+
+
+def _member_meant(clause: str, turn: Turn) -> list[str]:
+    """Return the words of what "the second one" is of the members that the answer lists; none where it lists none."""
+    found = _ORDINAL.search(clause)
+    if not found or has_name(clause):
+        return []
+    for sentence in telling_sentences(turn):
+        members = _listed(sentence)
+        place = _PLACE_OF[found["ordinal"].lower()]
+        if len(members) > max(place, 1):
+            return words_of(members[place])[:MOST_LENT_WORDS]
+    return []
+
+
+def _listed(sentence: str) -> list[str]:
+    """Return the members of the list in a sentence, without articles: "the Tidal Hall, the Lantern Room and …"."""
+    found = _LIST.search(sentence)
+    members = re.split(r", (?:and |or )?| and | or ", found["list"]) if found else []
+    return [re.sub(rf"^{_ARTICLE} ", "", member.strip(), flags=re.IGNORECASE) for member in members]
+
+
+_PLACE_OF = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1, "former": 0, "latter": 1}
+_ORDINAL = re.compile(
+    rf"\bthe (?P<ordinal>{'|'.join(_PLACE_OF)})(?: (?:one|of (?:them|these|those)))?(?=\W*$| {INVERTED}| \w+\W*$)",
+    re.I,
+)
+_MEMBER = r"(?:(?:the|an?) )?[\w’'-]+(?: (?!(?:and|or)\b)[\w’'-]+){0,3}"
+_LIST = re.compile(
+    r"(?:: |\b(?:are|is|includes?|including|has|have|with|namely|such as|like) )"
+    rf"(?P<list>(?:{_MEMBER}, )*{_MEMBER},? (?:and|or) {_MEMBER})"
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +99,18 @@ class _Said:
     question: str
     answer: str
     language: str
+
+    @property
+    def place(self) -> list[str]:
+        """Words of the place that its answer gives and its question does not: of "born in Skelby and studied in
+        Bergholm", the one behind the words of the question."""
+        known = set(terms(self.question, self.language))
+        told = [each for each in re.finditer(r"[\w’'-]+", self.answer) if known & set(terms(each[0], self.language))]
+        for text in (self.answer[told[-1].end() :] if told else "", self.answer):
+            for run in self.runs(f"x {text}"):
+                if run.placed and not known & set(terms(" ".join(run.words), self.language)):
+                    return list(run.words)
+        return []
 
     def runs(self, text: str) -> list[NameRun]:
         """Return the names in one of its texts."""
@@ -133,13 +183,17 @@ def _of_turn(omission: Omission, clause: str, said: _Said) -> list[str]:
             return _unique([*asked_for, *([] if runs else undated)])
         return list(people[0].words) if people else said.asked_for or undated
     if omission.kind == "place":
+        if _ASKS_WHERE.match(said.question) and said.place:
+            return said.place
         placed = [run for run in runs if run.placed] or runs
         return asked_for or (list(placed[0].words) if placed else said.asked_for or undated)
     if _ASKS_WHO.match(said.question) and said.language == "en":
         asked_for = []  # "it" is nobody
     if runs:
         things = [word for word in undated if word.endswith("s")] if re.search(r"\bthe[ym]\b", clause, re.I) else []
-        return _unique([*asked_for, *runs[0].words, *things])
+        # "When did Vesuvius bury Pompeii?": "it" may be either.
+        either = [word for run in runs[1:] if not run.placed for word in run.words][:_MOST_WORDS_OF_A_NAME]
+        return _unique([*asked_for, *runs[0].words, *either, *things])
     if asked_for:
         return _unique([*asked_for, *undated])
     return _subject(said, is_owner=bool(re.search(r"\b(?:its|their|su|sus|son|sa|ses)\b", clause, re.I)))

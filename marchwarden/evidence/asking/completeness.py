@@ -20,6 +20,7 @@ from marchwarden.evidence.asking.telling_words import (
     words_of,
 )
 from marchwarden.evidence.framing import ASKING, ASKING_IN, FOREIGN_ASKING, INVERTED, PREPOSITION
+from marchwarden.judge.thesaurus import has_opposite, is_english_word
 from marchwarden.text.ranking import guess_language, terms
 
 # Pronouns of German, French, Spanish and Russian that no English word is spelt like.
@@ -83,6 +84,7 @@ _PLACE = re.compile(r"\b(?:there|dort|dorthin|là|allí|ahí|там)\b", re.IGNO
 _WHOLE = re.compile(
     r"\b(?:this|that|these|those|das(?=\W*$)|d(?:abei|adurch|afür|agegen|amit|avon|azu)|cela|ça|eso|esto|aquello)\b|"
     r"\b(?:of|which|how many) (?:them|these|those|ones?)\b|"
+    r"\bhow many (?:people|persons|men|women|children|others|lives) (?:\w+ )?\w+\W*$|"
     rf"\bhow many {INVERTED}|\bhow (?:much|many) \w+\W*$",
     re.IGNORECASE,
 )
@@ -185,6 +187,8 @@ def omission_of(clause: str, *said: str) -> Omission | None:
         return Omission("exchange" if rest else "whole", language, rest)
     if is_pointing(plain, language):
         return Omission(_kind_of_pronoun(plain), language)
+    if language == "en" and _compares(plain):
+        return Omission("whole", language)
     if names_of(plain, language) or len(words := telling(plain, language)) > 3:
         return None
     is_general = any(form.search(plain) for form in (_WHAT_IS, _ORDERS, _ANYBODY))
@@ -220,11 +224,38 @@ def _exchanged(clause: str, language: str) -> str | None:
             return None
     if re.match(asks, rest, re.IGNORECASE):
         return None
+    # "Side effects?", "Price?": the capital is the sentence's.
+    is_noun = clause[:1].isupper() and clause.startswith(rest) and language == "en"
+    if is_noun and (_RELATIONAL.fullmatch(f"the {rest.lower()}") or _is_common(rest)):
+        return ""
     article = _ARTICLE_IN.get(language, r"(?:the|its|his|her|their)")
     is_added = re.match(rf"{article}\b", rest, re.IGNORECASE) and (language == "de" or not has_name(f"x {rest}"))
     return "" if is_added or not telling(rest, language) else rest
 
 
+def _is_common(words: str) -> bool:
+    """Return whether words are those of no name, but for the capital of the first: "Side effects"."""
+    first, *others = words.split()
+    return bool(others) and not has_name(f"x {' '.join(others)}") and is_english_word(first)
+
+
+def _compares(clause: str) -> bool:
+    """Return whether a clause compares one thing with what was spoken of: "Is the Nordwind 5 stronger?"."""
+    found = _COMPARES.match(clause)
+    if not found:
+        return False
+    word = found["word"].lower()
+    stem = word[:-2]
+    undoubled = stem[:-1] if stem[-2:-1] == stem[-1:] else stem
+    plain = (stem, f"{stem}e", f"{stem[:-1]}y", undoubled)
+    return word in ("more", "less", "better", "worse") or any(map(has_opposite, plain))
+
+
+_COMPARES = re.compile(
+    rf"(?:and |but |so )?{INVERTED} .*(?<!\ba )(?<!\ban )(?<!\bthe )\b"
+    r"(?P<word>more|less|better|worse|\w{2,}er)\W*$",
+    re.IGNORECASE,
+)
 _SPOKEN_TO = re.compile(r"(?:thanks|thank you|ok|okay|hello|hi|really|yes|no|danke|merci|gracias)\b", re.IGNORECASE)
 
 
