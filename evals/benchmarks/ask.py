@@ -31,8 +31,8 @@ def environment(folder: str) -> dict[str, str]:
 
 
 def commands(count: int, folder: str) -> tuple[list[float], list[float]]:
-    """Seconds of each whole command, by the clock and of CPU (of the processes that it waits for: not of those in
-    which calls run); the first, which may build the search index, is not counted."""
+    """Seconds of each whole command, by the clock and of CPU (of the processes that it waits for: on Linux also
+    of the one in which the call runs); the first, which may build the search index, is not counted."""
     seconds, cpu = [], []
     for question in QUESTIONS[: count + 1]:
         started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -257,7 +257,7 @@ def command(
     connection = Connection(server, overrides)
     conversation = Conversation(request, connection, continues=following.continues if following else None)
     try:
-        with console.progress(quiet=quiet) as tell:
+        with connection.prepared_for_one(), console.progress(quiet=quiet) as tell:
             result = conversation.hold(tell)
     except Interrupted as interruption:
         console.notice(str(interruption), interruption.hint)

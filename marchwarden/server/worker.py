@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from uuid import UUID
 
@@ -33,7 +33,16 @@ from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, ServerStopping, StorageError
 from marchwarden.server import worker_process
 from marchwarden.server.admission import STOPPED, Ending
-from marchwarden.server.worker_process import PASSED_ON, Frame, FrameError, FrameReader, Job, run
+from marchwarden.server.worker_process import (
+    PASSED_ON,
+    Frame,
+    FrameError,
+    FrameReader,
+    Job,
+    run,
+    run_prepared,
+    send_job,
+)
 from marchwarden.settings import EXTRACTIVE, Settings
 from marchwarden.sharing.publication import publishing
 from marchwarden.text import embedding
@@ -92,6 +101,8 @@ _CHUNK_BYTES = 1 << 16
 
 _starting = threading.Lock()
 _to_start: SimpleQueue[Callable[[], None]] = SimpleQueue()
+# The process that was forked for the first call, if one was, and the socket on which it waits for its job.
+_prepared: SimpleQueue[tuple[BaseProcess, socket.socket]] = SimpleQueue()
 _CHECKOUT = Path(__file__).parents[2]
 
 logger = logging.getLogger(__name__)
@@ -149,6 +160,42 @@ def warm_up(settings: Settings, *, quiet: bool = False) -> None:
             ensure_running()
 
 
+@contextmanager
+def prepared_call(settings: Settings, *, quiet: bool = False) -> Iterator[None]:
+    """Begin preparing for the one call that follows. Enter it before a thread is started.
+
+    Where the system allows it, the call's process is forked from this one at once, and imports what this one has
+    not imported: a process that others are forked from would import all of it again, for a single call. It is a
+    call's process like any other: its limits hold, it ends with its parent, and it has no terminal. Further calls,
+    if there are any, go the usual way.
+    """
+    # Of several threads, a forked process has only the one that forked it, and the locks of the others stay held.
+    if sys.platform != "linux" or threading.active_count() > 1:
+        warm_up(settings, quiet=quiet)
+        yield
+        return
+    orders, theirs = socket.socketpair()
+    process = multiprocessing.get_context("fork").Process(
+        target=run_prepared, args=(theirs, _preloaded_for_one(settings), quiet), daemon=True
+    )
+    # A Ctrl-C reaches the new process too: not before it ignores that.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        theirs.close()
+    _prepared.put((process, orders))
+    try:
+        yield
+    finally:
+        with suppress(Empty):
+            while True:
+                left, its_orders = _prepared.get_nowait()
+                its_orders.close()
+                left.kill()
+
+
 def prepare_sources(settings: Settings) -> None:
     """Begin making the sources ready in a process of its own, and return at once.
 
@@ -183,6 +230,12 @@ def _preloaded(settings: Settings) -> list[str]:
     if model_id.startswith("anthropic/") and find_spec("anthropic"):
         modules += ["anthropic", "marchwarden.lm.anthropic"]
     return modules
+
+
+def _preloaded_for_one(settings: Settings) -> list[str]:
+    """Return the modules to import while the first call is waited for: those that every call needs."""
+    needed = ["marchwarden.agent.research", "marchwarden.sources.opening"]
+    return needed + _preloaded(settings)[1:]
 
 
 @contextmanager
@@ -260,11 +313,8 @@ class _Worker:
         with self._bell, self._channel, _starting, _without_main():
             if self._unwanted:
                 return
-            process = _context(self._job.settings).Process(
-                target=run, args=(self._job, self._channel, self._bell), daemon=True
-            )
             try:
-                process.start()
+                process = self._started()
             except Exception as error:
                 logger.exception("call %s was not started", self._job.trace_id)
                 self._not_started = type(error).__name__
@@ -272,6 +322,19 @@ class _Worker:
             self._process = process
         if self._unwanted:
             process.kill()
+
+    def _started(self) -> BaseProcess:
+        """Return the process that was prepared, with its job, else a new one."""
+        with suppress(Empty, OSError):  # there is none, or it is gone
+            prepared, orders = _prepared.get_nowait()
+            with orders:
+                send_job(orders, self._job, self._channel, self._bell)
+            return prepared
+        process = _context(self._job.settings).Process(
+            target=run, args=(self._job, self._channel, self._bell), daemon=True
+        )
+        process.start()
+        return process
 
     def kill(self) -> None:
         self._unwanted = True

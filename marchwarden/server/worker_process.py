@@ -7,18 +7,22 @@ reads frames now and then, and at once where the process rings: on a second sock
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
+import pickle
 import pkgutil
 import re
 import signal
 import socket
+import struct
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing import connection, parent_process
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -48,6 +52,8 @@ _URGENT = frozenset({"model_call", "conclude"})
 # Bytes that are sent before the parent is rung for, and what a frame counts beside its own. Linux lets 213 kB wait,
 # where the shortest message takes 768 bytes.
 _RING_AFTER_BYTES, _FRAME_BYTES = 1 << 16, 1000
+
+_SIZE = struct.Struct("!Q")
 
 # Steps by which a call's process is nicer than the server: five get it a third of the server's share. A guess.
 NICE = 5
@@ -206,6 +212,49 @@ def run(job: Job, channel: socket.socket, bell: socket.socket) -> None:
     # The bell is closed last: whoever hears that finds the end of the channel too.
     with bell, channel:
         work(job, Reporter(channel, Store(job.settings.traces / "store"), bell))
+
+
+def run_prepared(orders: socket.socket, modules: Sequence[str], quiet: bool) -> None:
+    """Run the process of a call that is not known yet: import `modules`, wait for the job, and do it.
+
+    Where it is `quiet`, what libraries write to stderr is lost.
+    """
+    _end_with_parent()
+    _leave_terminal()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if quiet:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in (1, 2):
+            os.dup2(nothing, descriptor)
+        os.close(nothing)
+    # As preload.py does.
+    gc.disable()
+    for name in modules:
+        with suppress(ImportError):  # the call reports it
+            import_module(name)
+    gc.freeze()
+    gc.enable()
+    with orders:
+        if given := receive_job(orders):
+            run(*given)
+
+
+def send_job(orders: socket.socket, job: Job, channel: socket.socket, bell: socket.socket) -> None:
+    """Send a job and its two sockets to a process that waits for them."""
+    body = pickle.dumps(job)
+    socket.send_fds(orders, [_SIZE.pack(len(body))], [channel.fileno(), bell.fileno()])
+    orders.sendall(body)
+
+
+def receive_job(orders: socket.socket) -> tuple[Job, socket.socket, socket.socket] | None:
+    """Return the job that was sent, and its sockets; None where there is none, since the parent is gone."""
+    head, descriptors, *_ = socket.recv_fds(orders, _SIZE.size, 2)
+    if not head:
+        return None
+    with orders.makefile("rb") as sent:
+        job = pickle.loads(sent.read(*_SIZE.unpack(head)))
+    channel, bell = (socket.socket(fileno=descriptor) for descriptor in descriptors)
+    return job, channel, bell
 
 
 def prepare_sources(settings: Settings) -> None:

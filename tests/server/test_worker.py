@@ -387,13 +387,21 @@ async def test_keys_do_not_reach_the_trace() -> None:
     assert "tvly-0123456789" not in caller.trace.path.read_text()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_parent_leaves_no_process_behind(tmp_path: Path, ending: signal.Signals) -> None:
+# With these, the process of a call is forked from the script's own, instead of from one for all calls.
+PREPARED = "from marchwarden.server.worker import prepared_call\nready = prepared_call(Settings(), quiet=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "prepared"), [(signal.SIGKILL, ""), (signal.SIGTERM, ""), (signal.SIGKILL, PREPARED)]
+)
+def test_a_killed_parent_leaves_no_process_behind(tmp_path: Path, ending: signal.Signals, prepared: str) -> None:
     """Not even one whose code never lets another thread of it run."""
     script = (
         "import anyio, sys\n"
         "from tests.server.test_worker import Caller\n"
         "from marchwarden.settings import Settings\n"
+        f"{prepared}"
+        f"{'ready.__enter__()' if prepared else ''}\n"
         "anyio.run(Caller(Settings()).ask, 'tell_pid ' + sys.argv[1])\n"
     )
     note = tmp_path / "pid"
@@ -421,9 +429,36 @@ def test_warming_up_returns_at_once_and_can_be_done_twice() -> None:
     assert time.monotonic() - begun < within(1)
 
 
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a process is not forked from one that does other things"
+)
+def test_the_process_of_a_single_call_is_forked_from_ours_and_one_that_is_not_wanted_ends() -> None:
+    script = (
+        "import anyio, multiprocessing, os\n"
+        "from tests.server.test_worker import Caller\n"
+        "from marchwarden.settings import Settings\n"
+        "from marchwarden.server.worker import prepared_call\n"
+        "with prepared_call(Settings()):\n"
+        "    (unwanted,) = multiprocessing.active_children()\n"
+        "unwanted.join(30)\n"
+        "print(unwanted.exitcode in (0, -9))\n"
+        "with prepared_call(Settings()):\n"
+        "    (child,) = multiprocessing.active_children()\n"
+        "    one, other = (anyio.run(Caller(Settings()).ask, 'answer me').answer.split()[1] for _ in 'ab')\n"
+        "    print(int(one) == child.pid, other not in (one, str(os.getpid())))\n"
+        "child.join(30)\n"
+        "with prepared_call(Settings()):\n"  # the thread that starts processes is running
+        "    print(multiprocessing.active_children() == [])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, timeout=100, text=True)
+    assert (ran.returncode, ran.stdout.split()) == (0, ["True"] * 4), ran.stderr
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="PYTHONSAFEPATH came with 3.11")
+@pytest.mark.parametrize("begin", ["warm_up", "prepared_call"])
 def test_what_calls_are_forked_from_imports_nothing_from_the_working_directory_and_prints_nothing(
-    tmp_path: Path,
+    begin: str, tmp_path: Path
 ) -> None:
     """A module in the user's folder that is named as one of ours or of a library is not run."""
     for name in ("chardet", "email", "httpx"):
@@ -432,9 +467,10 @@ def test_what_calls_are_forked_from_imports_nothing_from_the_working_directory_a
     script.write_text(
         "import anyio\n"
         "from tests.server.test_worker import Caller\n"
-        "from marchwarden.server.worker import warm_up\n"
+        "from marchwarden.server.worker import prepared_call, warm_up\n"
         "from marchwarden.settings import Settings\n"
-        "warm_up(Settings(), quiet=True)\n"
+        f"begun = {begin}(Settings(), quiet=True)\n"
+        "begun and begun.__enter__()\n"
         "print(anyio.run(Caller(Settings()).ask, 'print').answer)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

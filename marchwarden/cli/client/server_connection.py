@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -69,6 +69,8 @@ class Connection:
         self._url = url or ""
         self._overrides = overrides
         self._research = research
+        self._begun: Settings | None = None
+        """Settings that a call is being prepared with; None where none is."""
         self._settings: Settings | None = None
         self._failed_status: int | None = None
         """HTTP status with which the server at `url`, or a proxy before it, refused the last message; None where it
@@ -86,11 +88,35 @@ class Connection:
         """Address of a running server, without what is secret in it; empty for calls of our own."""
         return without_credentials(self._url)
 
+    @contextmanager
+    def prepared_for_one(self) -> Iterator[None]:
+        """Begin preparing for a single call, before this process has threads. Raises as `prepare`, which follows."""
+        if not self.is_own:
+            yield
+            return
+        from marchwarden.server.worker import prepared_call
+
+        self._begun = self._checked_settings()
+        with prepared_call(self._begun, quiet=not self._begun.debug):
+            yield
+
     def prepare(self) -> None:
         """Read the settings, and begin importing what calls need. Raises ConfigurationError where something lacks."""
         if not self.is_own:
             return
-        from marchwarden.server.worker import warm_up
+        settings, self._begun = self._begun, None
+        if settings is None:
+            from marchwarden.server.worker import warm_up
+
+            settings = self._checked_settings()
+            warm_up(settings, quiet=not settings.debug)  # its imports run beside ours
+        from marchwarden.sources.reachability import with_reachable_sources
+
+        self._settings = with_reachable_sources(settings)
+        self.frozen_web_note = frozen_web_note(settings, self._settings)
+
+    def _checked_settings(self) -> Settings:
+        """Return the settings. Raises ConfigurationError for what is wrong with them for certain."""
         from marchwarden.settings import load_settings
 
         settings = load_settings(**self._overrides)
@@ -107,11 +133,7 @@ class Connection:
 
             for name in named:
                 open_corpus(name, settings.store)
-        warm_up(settings, quiet=not settings.debug)  # its imports run beside ours
-        from marchwarden.sources.reachability import with_reachable_sources
-
-        self._settings = with_reachable_sources(settings)
-        self.frozen_web_note = frozen_web_note(settings, self._settings)
+        return settings
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Ask]:
