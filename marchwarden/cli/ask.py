@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from marchwarden.cli import options
-from marchwarden.cli.client.follow_up import LATEST
 from marchwarden.cli.configuration.completion import complete_trace
-from marchwarden.cli.library.stored_traces import tell_unpublished
+from marchwarden.cli.library.stored_traces import LATEST, tell_unpublished
 from marchwarden.cli.quick import QuestionCommand
 
 if TYPE_CHECKING:

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marchwarden.cli.early import trace_folder
-from marchwarden.cli.library.stored_traces import stored_trace
+from marchwarden.cli.library.stored_traces import LATEST, stored_trace
 
 if TYPE_CHECKING:
     from marchwarden.text.turns import Turn
     from marchwarden.trace.reader import Trace
 
-# The value that stands for the latest answer.
-LATEST = "latest"
 # Turns of a conversation that are read back, at most; a context holds the newest two or three. A guess.
 _MOST_TURNS = 6
 # Characters of a context: the contract's limit.
@@ -52,7 +50,7 @@ def follow_up(trace: str, given: str | None) -> FollowUp:
     from marchwarden.trace.reader import latest_answer, read_trace
 
     latest = latest_answer(trace_folder()) if trace == LATEST else None
-    found = read_trace(latest or stored_trace(None if trace == LATEST else trace))
+    found = read_trace(latest or stored_trace(trace))
     if found.result is None:
         raise TraceError(f"{found.trace_id} is {found.outcome}: there is no answer to go on from")
     context = as_context(_conversation(found), _CONTEXT_LIMIT, given)

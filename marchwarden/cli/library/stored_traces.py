@@ -6,6 +6,8 @@ from pathlib import Path
 
 from marchwarden.cli.early import store_url, trace_folder
 
+# The value of an option, or an argument, that stands for the latest answer.
+LATEST = "latest"
 HOW_TO_PUBLISH = "`marchwarden store push` publishes it, and so does the next call."
 
 
@@ -15,7 +17,8 @@ def named_trace(name: str | None) -> Path:
 
 
 def stored_trace(prefix: str | None) -> Path:
-    """Return the trace whose id begins with `prefix`, with all that it names; the latest answer here without.
+    """Return the trace whose id begins with `prefix`, with all that it names; the latest answer here without, or for
+    `latest`.
 
     What is missing here comes from the store. Raises TraceError where there is no such trace or more than one.
     """
@@ -24,6 +27,7 @@ def stored_trace(prefix: str | None) -> Path:
     from marchwarden.trace.reader import find_trace
 
     url, folder = store_url(), trace_folder()
+    prefix = None if prefix == LATEST else prefix
     if url is None:
         return find_trace(folder, prefix)
     from marchwarden.sharing.object_store import COMMAND_S, ObjectStore

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from marchwarden.cli.client.follow_up import LATEST, follow_up
+from marchwarden.cli.client.follow_up import follow_up
+from marchwarden.cli.library.stored_traces import LATEST
 from marchwarden.errors import TraceError
 from tests.cli.conftest import Run, a_call, record
 from tests.trace.samples import started

@@ -18,7 +18,7 @@ OTHER = "11118c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
 
 
 def test_an_answer_is_shown_with_its_question(run: Run, a_trace: str) -> None:
-    for arguments in (("show",), ("show", a_trace[:4])):
+    for arguments in (("show",), ("show", a_trace[:4]), ("show", "latest")):
         ran = run(*arguments)
         assert ran.code == 0
         assert ran.out.startswith("Was wächst in 日本?\n")
