@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from marchwarden.api import index, research_sync
+from marchwarden.corpus.corpora import corpus_at
 from marchwarden.evidence.question import standalone
 from marchwarden.text.turns import NOTHING_FOUND, Turn, as_context, turn_of
 
@@ -42,8 +44,7 @@ def main() -> None:
     right: dict[str, Counter[str]] = {way: Counter() for way in WAYS}
     count: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        if not known:
-            index(HERE / "documents", name=CORPUS)
+        index(HERE / "documents", name=CORPUS)
 
         def answer(question: str, context: str | None, over: str) -> str:
             key = f"{over}: {question} {context or ''}"
@@ -71,6 +72,7 @@ def main() -> None:
                         print(f"{conversation['id']}: {before} {turns[-1].answer[:160]}\n    {question} → {searched}")
                 if at + 1 < len(conversation["turns"]):
                     turns.append(turn_of(searched, answer(question, context, conversation["over"])))
+    shutil.rmtree(corpus_at(CORPUS).folder)
     for way in WAYS:
         told = " · ".join(f"{half} {right[way][half]} of {count[half]}" for half in sorted(count))
         print(f"{way:28}{told}")
