@@ -1,7 +1,7 @@
 """Questions of two parts that no single researcher can answer, over pages, papers, files and databases.
 
     python -m evals.investigations.labelled DATA [--split train|dev|test] [--most N] [--who NAMES] [--scores FILE]
-        [--model openai/NAME --api-base URL] [--tokens N]
+        [--model openai/NAME --api-base URL] [--tokens N] [--seconds N]
 
 DATA is a folder with real-web, extract-wcxb, qa-pubmedqa, gaps-v0 and sql-spider. Each question is made of two
 labelled questions of two of these sources, one after the other; pages, labels and wordings are their authors'. The
@@ -62,9 +62,9 @@ ANSWERS = {PAPERS: ("academic", "arxiv"), RECORDS: ("database",)}
 # Questions of a split, for each pair of sources; the seed that draws them; tokens of a question, whoever answers it.
 OF_A_PAIR, SEED, TOKENS = 4, 11, 40_000
 SPLITS = ("train", "dev", "test")
-# Seconds of an investigation, and of a call of one researcher, at most. A machine that is busy with other work, or
-# that runs a small model, takes minutes; the usual 55 would measure the machine.
-SECONDS, CALL_SECONDS = 900, 300
+# Seconds of a call of one researcher, and how many times that an investigation has, at most. A machine that is busy
+# with other work, or that runs a small model, takes minutes; the usual 55 would measure the machine.
+CALL_SECONDS, INVESTIGATION = 300, 3
 # Characters that a question may have, by the contract.
 QUESTION_CHARS = 500
 
@@ -186,7 +186,7 @@ def _asked(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}?"
 
 
-def settings_of(data: Path, folder: Path, **model: Any) -> dict[str, Settings]:
+def settings_of(data: Path, folder: Path, seconds: float = CALL_SECONDS, **model: Any) -> dict[str, Settings]:
     """Make webs, indexes and the list of databases; return the settings of each researcher, and of all in one.
 
     `model` holds the settings of the model of all of them; without any, they work by words.
@@ -203,17 +203,17 @@ def settings_of(data: Path, folder: Path, **model: Any) -> dict[str, Settings]:
     sources = {WEB: "snapshot", NOTES: f"corpus:{NOTES}", PAPERS: f"corpus:{PAPERS}", RECORDS: records}
     sources["all"] = ",".join(sources[source] for source in SOURCES)
     common: dict[str, Any] = {"web": web, "trace_dir": folder / "traces", "databases": databases}
-    common |= {"model": "extractive", "max_seconds": CALL_SECONDS, **model}
+    common |= {"model": "extractive", "max_seconds": seconds, **model}
     return {name: load_settings(semantic=False, source=source, **common) for name, source in sources.items()}
 
 
 async def investigated(
-    request: ResearchRequest, team: Sequence[TeamMember], settings: Settings, *, steps: bool
+    request: ResearchRequest, team: Sequence[TeamMember], settings: Settings, seconds: float, *, steps: bool
 ) -> ResearchResult:
     most, next_steps.FOLLOW_UPS_A_ROUND = next_steps.FOLLOW_UPS_A_ROUND, 4 if steps else 0
     try:
         return await run_investigation(
-            request, Team(tuple(team)), settings, trace_id=str(uuid4()), seconds=SECONDS, at_once=3
+            request, Team(tuple(team)), settings, trace_id=str(uuid4()), seconds=seconds, at_once=3
         )
     finally:
         next_steps.FOLLOW_UPS_A_ROUND = most
@@ -222,19 +222,26 @@ async def investigated(
 async def main(given: argparse.Namespace) -> None:
     data, split, who, scores = given.data, given.split, given.who.split(","), given.scores
     model = {"model": given.model, "api_base": given.api_base} if given.model else {}
-    rows: list[Score] = []
+    # A run that was stopped goes on with its scores.
+    kept = scores.read_text("utf-8").splitlines() if scores and scores.exists() else []
+    rows = [Score.model_validate_json(line) for line in kept]
+    scored = {(row.question, row.who) for row in rows}
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         os.environ["HOME"] = made
         questions = composed(data, folder, split)
         if given.most:  # a few are to be of all pairs of sources
             questions = questions[:: max(1, len(questions) // given.most)][: given.most]
-        servers = settings_of(data, folder, **model)
+        servers = settings_of(data, folder, given.seconds, **model)
         SnapshotSearch(servers[WEB]).prepare()
         start(servers[WEB])
         team = [member_of(name, servers[name], ANSWERS.get(name, ())) for name in SOURCES]
-        for number, (question, parts) in enumerate(questions):
+        # One question of each pair of sources, then the next one: a run that is stopped has some of all.
+        for number in sorted(range(len(questions)), key=lambda number: (number % OF_A_PAIR, number)):
+            question, parts = questions[number]
             for name in who:
+                if (number, name) in scored:
+                    continue
                 began = time.monotonic()
                 request = ResearchRequest(question=question, constraints=Constraints(token_budget=given.tokens))
                 if name in servers:
@@ -242,7 +249,9 @@ async def main(given: argparse.Namespace) -> None:
                         request, settings=servers[name], trace_id=str(uuid4()), on_progress=lambda _: None
                     )
                 else:
-                    result = await investigated(request, team, servers[WEB], steps=name == TEAM)
+                    result = await investigated(
+                        request, team, servers[WEB], INVESTIGATION * given.seconds, steps=name == TEAM
+                    )
                 row = Score(
                     question=number,
                     who=name,
@@ -252,6 +261,7 @@ async def main(given: argparse.Namespace) -> None:
                     seconds=round(time.monotonic() - began, 2),
                     tokens=result.cost_metadata.tokens_used,
                     calls=len(result.lineage or [None]),
+                    lost=sum(each.outcome == "lost" for each in result.lineage or ()),
                 )
                 rows.append(row)
                 if scores:
@@ -266,8 +276,13 @@ if __name__ == "__main__":
     parser.add_argument("--split", choices=SPLITS, default="train")
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--who", default=",".join(EVERYBODY), help="those compared, with commas between")
-    parser.add_argument("--scores", type=Path, help="JSON Lines that each answer's score is added to")
+    parser.add_argument(
+        "--scores",
+        type=Path,
+        help="JSON Lines that each answer's score is added to; what is in it is not asked again",
+    )
     parser.add_argument("--model", help="without it, everybody works by words")
     parser.add_argument("--api-base", help="address of the model's server")
+    parser.add_argument("--seconds", type=float, default=CALL_SECONDS, help="of one researcher's call, at most")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="of a question, whoever answers it")
     anyio.run(main, parser.parse_args())

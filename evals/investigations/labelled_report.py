@@ -31,6 +31,8 @@ class Score(BaseModel):
     seconds: float
     tokens: int
     calls: int = 1
+    lost: int = 0
+    """Calls of researchers that gave no result."""
 
 
 def report(rows: Sequence[Score], singles: Sequence[str], tokens: int) -> dict[str, Any]:
@@ -68,6 +70,7 @@ def report(rows: Sequence[Score], singles: Sequence[str], tokens: int) -> dict[s
         **against,
         "seconds a question": {name: _mean(row.seconds for row in rows if row.who == name) for name in by_source},
         "calls a question": {name: _mean(row.calls for row in rows if row.who == name) for name in by_source},
+        "lost calls": {name: sum(row.lost for row in rows if row.who == name) for name in by_source},
         "over budget": sum(row.tokens > tokens for row in rows),
     }
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,6 +20,7 @@ from marchwarden.cli.library.stored_traces import tell_unpublished
 if TYPE_CHECKING:
     import anyio
 
+    from marchwarden.cli.client.event_output import EventOutput
     from marchwarden.contract import ResearchRequest, ResearchResult
     from marchwarden.orchestrator.investigator import Investigation
     from marchwarden.orchestrator.journal import Journal
@@ -152,8 +152,10 @@ def command(
 
     import anyio
 
+    from marchwarden.cli.client.event_output import EventOutput
     from marchwarden.cli.client.frozen_web_note import frozen_web_note
     from marchwarden.cli.views import console
+    from marchwarden.errors import MarchwardenError
     from marchwarden.orchestrator.team import checked_own_team, read_team
     from marchwarden.settings import load_settings
     from marchwarden.sources.reachability import with_reachable_sources
@@ -191,9 +193,15 @@ def command(
         seconds or SECONDS,
         at_once,
         is_resumed=begun is not None,
-        on_line=console.data if events else None,
+        lines=EventOutput(trace) if events else None,
     )
-    result, signals, unprinted = _run(order)
+    try:
+        result, signals = _run(order)
+    except MarchwardenError:
+        if order.lines:
+            with suppress(OSError):
+                order.lines.finish()
+        raise
     if result is None and not trace.exists():
         raise KeyboardInterrupt
     if events and begun is not None and begun.journal.is_complete:
@@ -206,8 +214,8 @@ def command(
     if note:
         console.notice(*note)
     _tell_how_to_continue(trace, team)
-    if unprinted:
-        raise unprinted
+    if order.lines and len(signals) < 2:
+        order.lines.finish()
     if signals:
         raise typer.Exit(_BY_SIGNAL + signals[-1])
     if result is not None:
@@ -289,13 +297,12 @@ class _Order:
     seconds: float
     at_once: int
     is_resumed: bool = field(kw_only=True)
-    on_line: Callable[[bytes], None] | None = None
-    """Gets each line of the trace; None where nobody reads them."""
+    lines: EventOutput | None = None
+    """Output of each line of the trace; None where nobody reads them."""
 
 
-def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | None]:
-    """Return the result, the signals that ended the asking, and the reason why a line could not be printed, which
-    ends it too; without a result where there were two signals."""
+def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
+    """Return the result and the signals that ended the asking; without a result where there were two signals."""
     import asyncio
 
     import anyio
@@ -313,7 +320,6 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | Non
     interrupts: list[int] = []
     failures: list[MarchwardenError] = []
     found: list[ResearchResult] = []
-    unprinted: list[OSError] = []
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -322,15 +328,12 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | Non
             for each in running:
                 each.interrupt()
 
-        def print_line(line: bytes) -> None:
-            if order.on_line is None or unprinted:
-                return
-            try:
-                order.on_line(line)
-            except OSError as error:  # nobody reads on, or the disk is full: what was found stays in the trace
-                unprinted.append(error)
+        def end_asking_from_thread() -> None:
+            with suppress(RuntimeError):  # the loop has ended, and the asking with it
                 loop.call_soon_threadsafe(end_asking)
 
+        if order.lines:
+            order.lines.start(end_asking_from_thread)
         async with anyio.create_task_group() as group:
             group.start_soon(_listen_for_interrupts, running, interrupts, group.cancel_scope)
             try:
@@ -345,7 +348,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | Non
                         resumed=order.is_resumed,
                         tell=tree.tell,
                         watch=tree.watch,
-                        on_line=print_line,
+                        on_line=order.lines.put if order.lines else None,
                         started=running.append,
                     )
                 )
@@ -354,7 +357,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | Non
             group.cancel_scope.cancel()
 
     # On one terminal the tree would be drawn over the lines.
-    is_over_lines = order.on_line is not None and sys.stdout.isatty()
+    is_over_lines = order.lines is not None and sys.stdout.isatty()
     with nullcontext() if is_over_lines else shown(tree, console.console(stderr=True)):
         try:
             anyio.run(main)
@@ -362,7 +365,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int], OSError | Non
             interrupts.append(signal.SIGINT)
     if failures:
         raise failures[0]
-    return (found[0] if found else None), interrupts, (unprinted[0] if unprinted else None)
+    return (found[0] if found else None), interrupts
 
 
 async def _listen_for_interrupts(

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.running import ROOT
 
 QUESTION = "Who founded the moon bakery?"
 OF_LINUX = pytest.mark.skipif(sys.platform == "win32", reason="/dev/full is of Linux")
@@ -25,6 +26,8 @@ OF_LINUX = pytest.mark.skipif(sys.platform == "win32", reason="/dev/full is of L
 @pytest.fixture(autouse=True)
 def extractive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARCHWARDEN_MODEL", "extractive")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for processes
+    monkeypatch.setenv("COLUMNS", "160")
 
 
 def test_a_source_that_is_not_there_ends_it_before_it_starts(run: Run, tmp_path: Path) -> None:
@@ -198,6 +201,43 @@ def test_steps_that_nobody_gets_end_the_asking_and_the_trace_keeps_what_was_foun
     assert (b"the output could not be written" in ran.stderr) == (into == "/dev/full")
     (trace,) = (tmp_path / "traces").glob("*.jsonl")
     assert json.loads(trace.read_text("utf-8").splitlines()[-1])["action"] == "result"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe is set")
+@pytest.mark.parametrize("reads_at_last", [True, False])
+def test_a_reader_that_stalls_holds_up_no_investigation(
+    web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads_at_last: bool
+) -> None:
+    """What it has not read waits for it at the end, when everything else is done."""
+    import fcntl
+
+    monkeypatch.setenv("MARCHWARDEN_WEB", str(web))
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)  # type: ignore[attr-defined,unused-ignore]
+    output = tmp_path / "answer.md"
+    command = [sys.executable, "-m", "marchwarden", "investigate", "Which crops grow well in Utah?"]
+    command += ["--source", "snapshot", "--events", "--output", str(output)]
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE) as process:
+        try:
+            os.close(writer)
+            assert process.stderr is not None
+            said = b""
+            while b"waits until its steps are read" not in said:
+                said += (line := process.stderr.readline())
+                assert line, said
+            trace = next(each for each in traces(tmp_path) if "dispatch" in actions(each))
+            assert actions(trace)[-1] == "result"
+            assert output.exists()
+            if reads_at_last:
+                with os.fdopen(reader, "rb") as pipe:
+                    assert pipe.read() == trace.read_bytes()
+                assert process.wait(60) == 0
+            else:
+                process.send_signal(signal.SIGINT)
+                assert process.wait(60) == 130
+                os.close(reader)
+        finally:
+            process.kill()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")

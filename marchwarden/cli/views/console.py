@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -286,6 +287,20 @@ def data(body: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(body)
     sys.stdout.buffer.flush()
+
+
+def unbuffered(body: bytes) -> None:
+    """Write bytes to stdout past its buffer.
+
+    A thread that waits for their reader would hold the buffer's lock, without which Python can't end.
+    """
+    out = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
+    rest = memoryview(body)
+    while rest:
+        count = out.write(rest)
+        if count is None:  # a pipe that does not block, and is full
+            select.select((), (out,), ())
+        rest = rest[count or 0 :]
 
 
 def json(value: Any) -> None:
