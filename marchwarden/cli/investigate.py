@@ -184,7 +184,7 @@ def command(
         request = begun.request_with(budget)
         seconds = seconds or begun.journal.max_seconds
     else:
-        request = request_from(question or "", context, depth, {"token_budget": budget or TOKENS})
+        request = request_from(question or "", context, depth, {"token_budget": TOKENS if budget is None else budget})
     order = _Order(
         request,
         chosen,
@@ -239,7 +239,10 @@ class _Begun:
         """Return what was asked, with another token budget where one is given. Raises a usage error."""
         first = self.journal.started
         assert first is not None
-        limits = {**first.constraints.model_dump(), "token_budget": budget or self.journal.token_budget}
+        limits = {
+            **first.constraints.model_dump(),
+            "token_budget": self.journal.token_budget if budget is None else budget,
+        }
         return request_from(first.question, first.context, first.depth.value, limits)
 
 

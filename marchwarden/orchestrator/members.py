@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import logging
 import re
 import time
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import anyio
 
 from marchwarden.contract import Depth, ResearchResult
-from marchwarden.errors import leaves
+from marchwarden.environment import without_credentials
+from marchwarden.errors import InvalidRequest, leaves
 from marchwarden.observations import plain_line
 from marchwarden.server.call_ids import CALL_META, REPEATED_META
 from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
@@ -35,6 +39,8 @@ RESTARTS = 1
 _NOT_TAKEN = (-32602, -32601)
 # Line with which a Marchwarden names the trace of a call that it had begun.
 _TRACE_LINE = re.compile(r"^.*trace://[0-9a-f-]{36}.*$\n?", re.MULTILINE)
+# What to do about a program that is not there.
+_CORRECT = "correct `command` in the team file"
 # Characters of a reason that a server gives. A guess.
 _REASON_CHARS = 300
 
@@ -88,12 +94,50 @@ class Member(Protocol):
         ...
 
 
+class Endpoint:
+    """Address of a server over HTTP, and how it, or a proxy before it, last refused a message."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.refused: int | None = None
+        """HTTP status, which the SDK's errors do not tell; None where every message was taken."""
+
+    async def note(self, response: Any) -> None:
+        """Remember the status of a response, as a hook of an HTTP client."""
+        # A GET asks for a stream, which not every server has.
+        if response.request.method == "POST":
+            self.refused = response.status_code if response.status_code >= 400 else None
+
+    def explained(self, said: str) -> str:
+        """Return a failure with the address, the status and the proxy that it came by."""
+        if self.refused:
+            said = f"HTTP status {self.refused}"
+            if self.refused in (401, 403):
+                said += ": does it need a token in `headers` of the team file?"
+        parts = urlsplit(self.url)
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if proxy and not urllib.request.proxy_bypass(parts.hostname or ""):
+            variable = f"{parts.scheme.upper()}_PROXY"
+            said += (
+                f" (through the proxy {without_credentials(proxy)} of {variable}; NO_PROXY names hosts without one)"
+            )
+        return f"{without_credentials(self.url)}: {said}"
+
+
 class McpMember:
     """A researcher behind an MCP server: `target` makes what the SDK's client connects to."""
 
-    def __init__(self, name: str, target: Callable[[], Any], *, silence_s: float = SILENCE_S) -> None:
+    def __init__(
+        self,
+        name: str,
+        target: Callable[[], Any],
+        *,
+        endpoint: Endpoint | None = None,
+        silence_s: float = SILENCE_S,
+    ) -> None:
+        """`endpoint`: where it is over HTTP; None for any other connection."""
         self.name = name
-        self._target = target
+        self._target, self._endpoint = target, endpoint
         self._silence_s = silence_s
         self._client: Any = None
         self._known: set[str] = set()
@@ -122,15 +166,16 @@ class McpMember:
                 if isinstance(leaf, FileNotFoundError) and leaf.filename:
                     self._is_missing, self._starts_left = True, 0
                     missing = plain_line(str(leaf.filename), _REASON_CHARS)
-                    self._reason = f"{missing} could not be started: there is no such program"
+                    self._reason = f"{missing} could not be started: there is no such program; {_CORRECT}"
                 else:
-                    said = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
-                    self._reason = f"it could not be reached: {said.rstrip('.')}"
+                    said = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS).rstrip(".")
+                    said = self._endpoint.explained(said) if self._endpoint else said
+                    self._reason = f"it could not be reached: {said}"
                 logger.debug("the researcher %s is gone", self.name, exc_info=True)
             self._client, self._is_starting = None, False
             self._tell_change()
         if not self._is_missing:
-            self._reason += ", although it was started again"
+            self._reason += ", although it was tried again"
 
     async def _connected(self) -> None:
         from mcp import Client
@@ -205,6 +250,8 @@ class McpMember:
                 except Exception as error:  # whatever a server sends is its own loss
                     leaf = next(leaves(error), error)
                     text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
+                    if self._endpoint and self._endpoint.refused:
+                        text = self._endpoint.explained(text)
                     code = getattr(leaf, "code", None)
                     final = code in (ALLOWANCE_SPENT, *_NOT_TAKEN)
                     taken = not final and code != SERVER_BUSY
@@ -248,12 +295,29 @@ def _read_reply(answer: Any) -> Reply:
         sentences = [line if line.endswith((".", "!", "?", ":")) else f"{line}." for line in lines]
         said = plain_line(" ".join(sentences), _REASON_CHARS) or "without a word"
         return Reply(reason=f"{'the call failed' if began else 'it refused'}: {said}", sent=began, final=not began)
+    structured = answer.structured_content
+    if structured is None and (structured := _json_of(answer)) is None:
+        return Reply(reason="its result does not follow the contract: it is not JSON")
     try:
-        result = ResearchResult.model_validate(answer.structured_content)
+        result = ResearchResult.model_validate(structured)
     except ValidationError as error:
-        return Reply(reason=f"its result does not follow the contract ({error.error_count()} errors)")
+        (name, problem), *more = InvalidRequest.of(error).problems
+        others = f", and {len(more)} more" if more else ""
+        said = plain_line(f"{name} {problem}{others}", _REASON_CHARS)
+        return Reply(reason=f"its result does not follow the contract: {said}")
     meta = answer.meta or {}
     return Reply(result=result, repeated=meta.get(REPEATED_META) is True)
+
+
+def _json_of(answer: Any) -> Any:
+    """Return the JSON in a result's text, which is where servers of MCP before 2025-06-18 have it; None for none."""
+    for block in answer.content:
+        if block.type == "text":
+            try:
+                return json.loads(block.text)
+            except ValueError:
+                continue
+    return None
 
 
 def _constraints_of(schema: dict[str, Any]) -> set[str]:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from marchwarden.environment import without_credentials
 from marchwarden.errors import ConfigurationError, InvalidRequest
-from marchwarden.orchestrator.members import McpMember, Member
+from marchwarden.orchestrator.members import Endpoint, McpMember, Member
 from marchwarden.settings import Settings
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.sources.source_registry import open_tools, ready_members
@@ -27,6 +28,9 @@ from marchwarden.trace.events import MemberRecord
 SPECIALITIES = frozenset({"academic", "arxiv", "database", "legal"})
 # The word in `answers` of a researcher that has copies of pages which are closed to others.
 OPEN_COPIES = "open_copies"
+# Likeness of two words from which on one is a misspelling of the other, 0–1. A guess: `at-once`, `answer`, `databse`;
+# keys of other clients, such as `type`, `envFile`, `timeout` and `autoApprove`, are below.
+_LIKE = 0.8
 _NAME = re.compile(r"[\w][\w .:-]{0,63}")
 
 
@@ -128,6 +132,13 @@ def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
     except ValidationError as error:
         problems = "; ".join(f"{field}: {problem}" for field, problem in InvalidRequest.of(error).problems)
         raise ConfigurationError(f"{path}: {name}: {problems}") from None
+    # A word that is nearly one of ours is a misspelling, which would change who is asked what, unnoticed.
+    answers = tuple(dict.fromkeys(each.strip().lower() for each in server.answers))
+    for given, known in ((entry, {*_Server.model_fields}), (answers, SPECIALITIES | {OPEN_COPIES})):
+        for word in given:
+            near = next(iter(get_close_matches(word.lower(), known, n=1, cutoff=_LIKE)), None)
+            if near and word not in known:
+                raise ConfigurationError(f"{path}: {name}: {word!r} is not known (did you mean {near}?)")
     if server.disabled:
         return None
     if bool(server.command) == bool(server.url):
@@ -137,27 +148,30 @@ def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
     identity = (
         without_credentials(server.url) if server.url else json.dumps([server.command, *server.args, server.cwd])
     )
+
+    def opened() -> McpMember:
+        endpoint = Endpoint(server.url) if server.url else None
+        return McpMember(name, lambda: _target(server, endpoint), endpoint=endpoint)
+
     return TeamMember(
         name=name,
-        open=lambda: McpMember(name, lambda: _target(server)),
+        open=opened,
         identity=identity,
-        answers=tuple(dict.fromkeys(each.strip().lower() for each in server.answers)),
+        answers=answers,
         at_once=server.at_once,
         share=server.share,
     )
 
 
-def _target(server: _Server) -> Any:
+def _target(server: _Server, endpoint: Endpoint | None) -> Any:
     """Return what the SDK's client connects to."""
-    if server.url:
-        if not server.headers:
-            return server.url
+    if endpoint:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        return streamable_http_client(
-            server.url, http_client=httpx2.AsyncClient(headers=server.headers, timeout=None)
-        )
+        # Nothing waits for longer than the member allows.
+        client = httpx2.AsyncClient(headers=server.headers, timeout=None, event_hooks={"response": [endpoint.note]})
+        return streamable_http_client(endpoint.url, http_client=client)
     if server.cwd and not Path(server.cwd).is_dir():
         raise OSError(f"there is no folder {server.cwd}")
     from mcp import StdioServerParameters

@@ -261,6 +261,14 @@ def test_on_a_terminal_nothing_is_drawn_over_the_steps(web: Path, monkeypatch: p
     assert steps[-1]["action"] == "result"
 
 
+def test_a_budget_that_is_too_small_is_refused_and_not_replaced(run: Run, tmp_path: Path) -> None:
+    for budget in ("0", "499", "-1"):
+        ran = run("investigate", QUESTION, "--source", "snapshot", "--budget", budget)
+        assert ran.code == 2, ran.out
+        assert "must be at least 500" in ran.said
+    assert not traces(tmp_path)
+
+
 def test_only_an_investigation_that_was_begun_can_go_on(run: Run, a_trace: str) -> None:
     unknown = run("investigate", "--resume", "ffff")
     assert unknown.code == 1

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -18,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from marchwarden.contract import Depth, ResearchRequest, ResearchResult
 from marchwarden.observations import content_hash
 from marchwarden.orchestrator.members import Call, McpMember, Reply
+from marchwarden.orchestrator.team import read_team
 from marchwarden.server.call_ids import CALL_META
 from marchwarden.server.mcp import build
 from marchwarden.server.messages import ALLOWANCE_SPENT
@@ -85,7 +89,8 @@ async def test_it_is_asked_under_the_id_with_the_limits_that_it_knows() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (lambda params: result_of({"answer": "without the rest"}), "its result does not follow the contract"),
+        (lambda params: result_of({"answer": "without the rest"}), "contract: citations is required, and"),
+        (lambda params: result_of(None), "its result does not follow the contract: it is not JSON"),
         (lambda params: failed(f"it ended\nTrace: trace://{TRACE_ID}"), "the call failed: it ended."),
         (lambda params: 1 / 0, "the call failed"),
     ],
@@ -142,7 +147,56 @@ async def test_a_program_that_is_not_there_is_named_and_not_started_again() -> N
     async with connected(lambda: StdioServerParameters(command="no-such-program")) as one:
         reply = await ask(one)
     assert (reply.sent, reply.final) == (False, True)
-    assert reply.reason == "no-such-program could not be started: there is no such program"
+    assert reply.reason == (
+        "no-such-program could not be started: there is no such program; correct `command` in the team file"
+    )
+
+
+async def test_a_result_that_is_json_in_text_counts_as_one() -> None:
+    """Servers of the protocol before 2025-06-18 have no other place for it."""
+    said = types.TextContent(text=a_result().model_dump_json())
+    async with connected(lambda: a_server(lambda params: types.CallToolResult(content=[said]))) as one:
+        assert (await ask(one)).result == a_result()
+
+
+@pytest.fixture
+def refusing() -> Iterator[int]:
+    """The port of an HTTP server that answers each path with the status that it names, and any other with 503."""
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(int(self.path[1:]) if self.path[1:].isdigit() else 503)
+            self.end_headers()
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+async def test_a_server_over_http_that_refuses_is_told_with_status_address_and_proxy(
+    refusing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reason(url: str) -> str:
+        path = tmp_path / "team.json"
+        path.write_text(json.dumps({"mcpServers": {"a": {"url": url}}}))
+        async with anyio.create_task_group() as group:
+            group.start_soon((one := read_team(path).members[0].open()).run)
+            reply = await one.ask(CALL, lambda message: None)
+            group.cancel_scope.cancel()
+        assert not reply.sent
+        return reply.reason
+
+    here = f"http://127.0.0.1:{refusing}"
+    asked = await reason(f"http://user:secret@127.0.0.1:{refusing}/401")
+    assert f"it could not be reached: {here}/401: HTTP status 401: does it need a token in `headers`" in asked
+    monkeypatch.setenv("HTTP_PROXY", here)
+    through = await reason("http://papers.invalid/mcp")
+    assert f"http://papers.invalid/mcp: HTTP status 503 (through the proxy {here} of HTTP_PROXY; NO_PROXY" in through
 
 
 async def test_a_server_that_is_busy_costs_nothing(tmp_path: Path) -> None:

@@ -26,7 +26,16 @@ def write(folder: Path, servers: Any) -> Path:
 
 def test_commands_and_addresses_make_a_team_and_strange_keys_are_left_alone(tmp_path: Path) -> None:
     servers = {
-        "web": {"command": "marchwarden", "args": ["serve"], "env": {"TAVILY_API_KEY": "tvly-x"}, "autoApprove": []},
+        "web": {
+            "command": "marchwarden",
+            "args": ["serve"],
+            "env": {"TAVILY_API_KEY": "tvly-x"},
+            "autoApprove": [],
+            "type": "stdio",
+            "envFile": ".env",
+            "timeout": 60,
+            "answers": ["Web"],
+        },
         "papers": {
             "url": "https://user:secret@papers.example/mcp",
             "answers": ["Academic"],
@@ -52,6 +61,9 @@ def test_commands_and_addresses_make_a_team_and_strange_keys_are_left_alone(tmp_
         ({"a": {"command": "x", "at_once": 0}}, "at_once: must be at least 1"),
         ({"\n": {"command": "x"}}, "not a valid name of a researcher"),
         ({"a": {"command": "x", "disabled": True}}, "disabled"),
+        ({"a": {"command": "x", "anwsers": ["legal"]}}, r"a: 'anwsers' is not known \(did you mean answers\?\)"),
+        ({"a": {"command": "x", "atOnce": 2}}, "did you mean at_once"),
+        ({"a": {"command": "x", "answers": ["databse"]}}, "did you mean database"),
     ],
 )
 def test_a_team_file_that_can_t_be_used_says_why(servers: Any, problem: str, tmp_path: Path) -> None:
