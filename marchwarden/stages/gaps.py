@@ -30,6 +30,9 @@ FIRST_HITS = 3
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Relevance from which on a closed page that was tried for an answered aspect is named for an open one. A guess: in
+# dev questions those that hold the answer have .24 to .39, pages of other topics up to .19.
+LEAST_BESIDE = 0.2
 # Tables none of whose rows was quoted that one gap names, at most. A guess.
 MOST_TABLES = 2
 # Chance that an unquoted passage answers, from which on a gap says where it is: half of what answers need. A guess.
@@ -109,9 +112,7 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     """Return the gaps that recorded facts decide: limits that were reached, closed pages, disagreements."""
     ledger = given.ledger
     gaps = [
-        _naming_closed(ledger, aspect, gap)
-        for aspect in given.open_aspects
-        if (gap := _settled_aspect(given, aspect))
+        _naming_closed(given, aspect, gap) for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))
     ]
     for aspect in ledger.aspects:
         wanted = asks_for(aspect.text)
@@ -207,9 +208,10 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     return None
 
 
-def _naming_closed(ledger: Ledger, aspect: Aspect, gap: Gap) -> Gap:
+def _naming_closed(given: GapsGiven, aspect: Aspect, gap: Gap) -> Gap:
     """Return the gap of an open aspect, with the closed pages that were tried for it: the answer may be there."""
-    untold = [each for each in _unread_for(ledger, aspect) if each.kind.closed and each.target not in gap.detail]
+    unread = [*_unread_for(given.ledger, aspect), *_closed_beside(given, aspect)]
+    untold = [each for each in unread if each.kind.closed and each.target not in gap.detail]
     closed = " ".join(_could_not_be_read(each) for each in untold[:MOST_CLOSED])
     return gap.model_copy(update={"detail": f"{gap.detail} {closed}"}) if closed else gap
 
@@ -218,6 +220,29 @@ def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
     """Return the pages that were tried for an aspect in vain: closed ones first, the most relevant first."""
     unread = [each for each in ledger.failures if each.aspect == aspect.number and each.service == "fetch"]
     return sorted(unread, key=lambda each: (not each.kind.closed, -each.relevance))
+
+
+def _closed_beside(given: GapsGiven, aspect: Aspect) -> list[Attempt]:
+    """Return the closed pages that were tried for answered aspects, and promise more for this open one than for any
+    other: parts of a question are often answered by one page. Those that are a gap of their own are left out."""
+    leads = {lead.url: lead for lead in given.ledger.leads}
+
+    def best_of(failure: Attempt) -> int:
+        lead = leads[failure.target]
+        return max(given.open_aspects, key=lambda each: (promise(lead, [each]), -each.number)).number
+
+    closed = [
+        each
+        for each in given.ledger.failures
+        if each.service == "fetch"
+        and each.kind.closed
+        and each.aspect in given.claimed
+        and each.relevance >= LEAST_BESIDE
+        and not _is_gap(given, each)
+        and each.target in leads
+        and best_of(each) == aspect.number
+    ]
+    return sorted(closed, key=lambda each: -each.relevance)
 
 
 # Categories of researchers' gaps that an answer of others does not fill. Contradictions between sources are found in
@@ -253,16 +278,7 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
 
     A page whose address is in `told`, the details of the other gaps, is left out.
     """
-    least = given.parameters.gaps
-    first = {lead.url for lead in given.ledger.by_rank()[:FIRST_HITS]}
-    closed = [
-        failure
-        for failure in given.ledger.failures
-        if failure.service == "fetch"
-        and failure.kind.closed
-        and failure.relevance >= (least.relevant_lead if failure.target in first else least.relevant_closed)
-        and failure.target not in told
-    ]
+    closed = [each for each in given.ledger.failures if _is_gap(given, each) and each.target not in told]
     best = sorted(closed, key=lambda failure: -failure.relevance)[:MOST_CLOSED]
     return [
         Gap(
@@ -272,6 +288,14 @@ def _closed_pages(given: GapsGiven, told: str) -> list[Gap]:
         )
         for failure in best
     ]
+
+
+def _is_gap(given: GapsGiven, failure: Attempt) -> bool:
+    """Return whether a closed page promised enough to be a gap although others answered."""
+    least = given.parameters.gaps
+    first = {lead.url for lead in given.ledger.by_rank()[:FIRST_HITS]}
+    enough = least.relevant_lead if failure.target in first else least.relevant_closed
+    return failure.service == "fetch" and failure.kind.closed and failure.relevance >= enough
 
 
 def _search_failed(failure: Attempt) -> str:
@@ -380,7 +404,7 @@ def read(given: GapsGiven, prediction: "dspy.Prediction") -> list[Gap]:
         gaps.append(
             Gap(topic=aspect.text, category=GapCategory(said.category), detail=said.detail)
             if said
-            else _by_the_facts(given.ledger, aspect)
+            else _by_the_facts(given, aspect)
         )
     return gaps
 
@@ -392,24 +416,25 @@ def ground(given: GapsGiven, gaps: list[Gap]) -> tuple[list[Gap], list[Dropped]]
     for gap, aspect in zip(gaps, undecided(given), strict=True):
         if problem := invented(gap.detail, met, asked=f"{given.ledger.question} {aspect.text}"):
             dropped.append(Dropped(what="gap", text=gap.detail, decision=problem))
-            kept.append(_by_the_facts(given.ledger, aspect))
+            kept.append(_by_the_facts(given, aspect))
         else:
-            kept.append(_naming_closed(given.ledger, aspect, gap))
+            kept.append(_naming_closed(given, aspect, gap))
     return kept, dropped
 
 
 def model_free(given: GapsGiven) -> list[Gap]:
-    return [_by_the_facts(given.ledger, aspect) for aspect in undecided(given)]
+    return [_by_the_facts(given, aspect) for aspect in undecided(given)]
 
 
-def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
+def _by_the_facts(given: GapsGiven, aspect: Aspect) -> Gap:
     """Return the model-free gap of an aspect.
 
     Its category is `scope_exceeded` where the aspect asks for the contents of a paper, a register or a court file,
     else `source_not_found`.
     """
+    ledger = given.ledger
     if wanted := asks_for(aspect.text):
-        return _naming_closed(ledger, aspect, _out_of_scope(ledger, aspect, wanted))
+        return _naming_closed(given, aspect, _out_of_scope(ledger, aspect, wanted))
     searches, pages = len(ledger.queries), len(ledger.sources)
     detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
     if any(source.researcher for source in ledger.sources):
@@ -422,7 +447,8 @@ def _by_the_facts(ledger: Ledger, aspect: Aspect) -> Gap:
         of_pages = f"{skipped} {'page' if skipped == 1 else 'pages'}"
         detail += f" Passages of {of_pages} were skipped because they look like prompt injection."
     unread = _unread_for(ledger, aspect)
-    detail += "".join(f" {_could_not_be_read(each)}" for each in unread[:MOST_CLOSED])
+    named = [*unread, *_closed_beside(given, aspect)][:MOST_CLOSED]
+    detail += "".join(f" {_could_not_be_read(each)}" for each in named)
     if (more := len(unread) - MOST_CLOSED) > 0:
         detail += f" {more} more {'page' if more == 1 else 'pages'} could not be read."
     for source in [each for each in ledger.sources if aspect.number in each.no_row_fits][:MOST_TABLES]:

@@ -112,6 +112,16 @@ def test_the_gap_of_an_open_aspect_names_the_closed_pages_whatever_its_category(
     )
 
 
+def test_the_gap_of_an_open_part_names_the_closed_pages_that_were_tried_for_an_answered_one() -> None:
+    """Parts of a question are often answered by one page."""
+    ledger = a_ledger_with_closed_pages("Why has England the oldest bank of the world?", "Old banks", "Beans")
+    ledger.set_aspects([ledger.aspects[0].text, "what was the bank set up to pay for", "which beans grow in Peru"])
+    told = {gap.topic: gap.detail for gap in model_free(GapsGiven(ledger, [], frozenset({1})))}
+    assert "https://closed.example/0 could not be read" in told["what was the bank set up to pay for"]
+    assert "closed.example" not in told["which beans grow in Peru"]
+    assert "closed.example/1" not in str(told), "it shares no word with what was asked"
+
+
 def test_a_closed_page_among_the_first_hits_is_a_gap_although_others_answered() -> None:
     titles = ["Gardens in Utah", "Bread", "Beans", "Gardens of Utah"]
     ledger = a_ledger_with_closed_pages("Which crops do gardens in Utah grow for market?", *titles)
