@@ -15,7 +15,8 @@ import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from tempfile import TemporaryFile
+from typing import Any, Protocol, TextIO, cast
 from urllib.parse import urlsplit
 
 import anyio
@@ -39,7 +40,8 @@ RESTARTS = 1
 _NOT_TAKEN = (-32602, -32601)
 # Line with which a Marchwarden names the trace of a call that it had begun.
 _TRACE_LINE = re.compile(r"^.*trace://[0-9a-f-]{36}.*$\n?", re.MULTILINE)
-# What to do about a program that is not there.
+# Reason of a call whose connection ended, and what to do about a program that is not there.
+_DIED = "its process died during the call"
 _CORRECT = "correct `command` in the team file"
 # Characters of a reason that a server gives. A guess.
 _REASON_CHARS = 300
@@ -94,6 +96,41 @@ class Member(Protocol):
         ...
 
 
+class Place(Protocol):
+    """Where a server is, which knows more about a failure than the SDK's error tells."""
+
+    def explained(self, said: str) -> str:
+        """Return a failure with what a person needs to mend it."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is held."""
+        ...
+
+
+class Program:
+    """Standard error of a server that a command starts."""
+
+    def __init__(self) -> None:
+        self._written = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 (closed by close)
+
+    def stream(self) -> TextIO:
+        """Return a stream for what the next process writes, without what is there already."""
+        self._written.seek(0)
+        self._written.truncate()
+        return cast(TextIO, self._written)
+
+    def explained(self, said: str) -> str:
+        self._written.seek(0)
+        lines = [line for line in self._written.read().splitlines() if line.strip()]
+        for line in lines:
+            logger.debug("%s", line)
+        return f"{said}; its program wrote: {plain_line(lines[-1], _REASON_CHARS)}" if lines else said
+
+    def close(self) -> None:
+        self._written.close()
+
+
 class Endpoint:
     """Address of a server over HTTP, and how it, or a proxy before it, last refused a message."""
 
@@ -123,6 +160,9 @@ class Endpoint:
             )
         return f"{without_credentials(self.url)}: {said}"
 
+    def close(self) -> None:
+        """Hold nothing."""
+
 
 class McpMember:
     """A researcher behind an MCP server: `target` makes what the SDK's client connects to."""
@@ -132,17 +172,18 @@ class McpMember:
         name: str,
         target: Callable[[], Any],
         *,
-        endpoint: Endpoint | None = None,
+        place: Place | None = None,
         silence_s: float = SILENCE_S,
     ) -> None:
-        """`endpoint`: where it is over HTTP; None for any other connection."""
+        """`place`: where the server is; None for one in this process."""
         self.name = name
-        self._target, self._endpoint = target, endpoint
+        self._target, self._place = target, place
         self._silence_s = silence_s
         self._client: Any = None
         self._known: set[str] = set()
         """Names of the constraints that the server knows."""
         self._reason = "it could not be reached: it was not started"
+        self._died = _DIED
         self._is_missing = False
         """True where its program is not there, so that it can't be started again."""
         self._starts_left = 1 + RESTARTS
@@ -154,6 +195,13 @@ class McpMember:
         self._broken = anyio.Event()
 
     async def run(self) -> None:
+        try:
+            await self._run()
+        finally:
+            if self._place:
+                self._place.close()
+
+    async def _run(self) -> None:
         while self._starts_left:
             await self._wanted.wait()
             self._wanted = anyio.Event()
@@ -169,13 +217,16 @@ class McpMember:
                     self._reason = f"{missing} could not be started: there is no such program; {_CORRECT}"
                 else:
                     said = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS).rstrip(".")
-                    said = self._endpoint.explained(said) if self._endpoint else said
-                    self._reason = f"it could not be reached: {said}"
+                    self._reason = f"it could not be reached: {self._explained(said)}"
                 logger.debug("the researcher %s is gone", self.name, exc_info=True)
+            self._died = self._explained(_DIED)
             self._client, self._is_starting = None, False
             self._tell_change()
         if not self._is_missing:
             self._reason += ", although it was tried again"
+
+    def _explained(self, said: str) -> str:
+        return self._place.explained(said) if self._place else said
 
     async def _connected(self) -> None:
         from mcp import Client
@@ -220,7 +271,7 @@ class McpMember:
         client = await self._open()
         if client is None:
             return Reply(reason=self._reason, sent=False, final=self._is_missing)
-        reply = Reply(reason="its process died during the call")
+        reply: Reply | None = None
         newest = 0.0
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
@@ -250,8 +301,8 @@ class McpMember:
                 except Exception as error:  # whatever a server sends is its own loss
                     leaf = next(leaves(error), error)
                     text = plain_line(str(leaf) or type(leaf).__name__, _REASON_CHARS)
-                    if self._endpoint and self._endpoint.refused:
-                        text = self._endpoint.explained(text)
+                    if isinstance(self._place, Endpoint) and self._place.refused:
+                        text = self._place.explained(text)
                     code = getattr(leaf, "code", None)
                     final = code in (ALLOWANCE_SPENT, *_NOT_TAKEN)
                     taken = not final and code != SERVER_BUSY
@@ -263,7 +314,7 @@ class McpMember:
         if patience.cancelled_caught:
             reply = Reply(reason=f"it did not answer for {self._silence_s:.0f} s")
             self._give_up(client)
-        return replace(reply, seconds=time.monotonic() - began)
+        return replace(reply or Reply(reason=self._died), seconds=time.monotonic() - began)
 
     async def read(self, uri: str) -> bytes | None:
         client = await self._open()

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from marchwarden.environment import without_credentials
 from marchwarden.errors import ConfigurationError, InvalidRequest
-from marchwarden.orchestrator.members import Endpoint, McpMember, Member
+from marchwarden.orchestrator.members import Endpoint, McpMember, Member, Program
 from marchwarden.settings import Settings
 from marchwarden.source_table import GROUPS, SOURCES
 from marchwarden.sources.source_registry import open_tools, ready_members
@@ -150,8 +150,8 @@ def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
     )
 
     def opened() -> McpMember:
-        endpoint = Endpoint(server.url) if server.url else None
-        return McpMember(name, lambda: _target(server, endpoint), endpoint=endpoint)
+        place = Endpoint(server.url) if server.url else Program()
+        return McpMember(name, lambda: _target(server, place), place=place)
 
     return TeamMember(
         name=name,
@@ -163,22 +163,25 @@ def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
     )
 
 
-def _target(server: _Server, endpoint: Endpoint | None) -> Any:
+def _target(server: _Server, place: Endpoint | Program) -> Any:
     """Return what the SDK's client connects to."""
-    if endpoint:
+    if isinstance(place, Endpoint):
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
         # Nothing waits for longer than the member allows.
-        client = httpx2.AsyncClient(headers=server.headers, timeout=None, event_hooks={"response": [endpoint.note]})
-        return streamable_http_client(endpoint.url, http_client=client)
+        client = httpx2.AsyncClient(headers=server.headers, timeout=None, event_hooks={"response": [place.note]})
+        return streamable_http_client(place.url, http_client=client)
     if server.cwd and not Path(server.cwd).is_dir():
         raise OSError(f"there is no folder {server.cwd}")
     from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
 
-    return StdioServerParameters(
+    program = StdioServerParameters(
         command=server.command or "", args=server.args, env=server.env or None, cwd=server.cwd
     )
+    # On our own standard error it would be drawn over the tree, and would not say whose it is.
+    return stdio_client(program, errlog=place.stream())
 
 
 def own_team(settings: Settings) -> Team:

@@ -159,6 +159,27 @@ async def test_a_result_that_is_json_in_text_counts_as_one() -> None:
         assert (await ask(one)).result == a_result()
 
 
+async def refused(folder: Path, **entry: Any) -> str:
+    """Return the reason for which the researcher of an entry in a team file was not asked."""
+    path = folder / "team.json"
+    path.write_text(json.dumps({"mcpServers": {"a": entry}}))
+    async with anyio.create_task_group() as group:
+        group.start_soon((one := read_team(path).members[0].open()).run)
+        reply = await one.ask(CALL, lambda message: None)
+        group.cancel_scope.cancel()
+    assert not reply.sent
+    return reply.reason
+
+
+async def test_the_last_line_that_a_program_wrote_before_it_ended_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = "import sys; print('no key', file=sys.stderr); sys.exit('usage: give me a key')"
+    reason = await refused(tmp_path, command=sys.executable, args=["-c", script])
+    assert "; its program wrote: usage: give me a key" in reason
+    assert capfd.readouterr().err == ""
+
+
 @pytest.fixture
 def refusing() -> Iterator[int]:
     """The port of an HTTP server that answers each path with the status that it names, and any other with 503."""
@@ -182,14 +203,7 @@ async def test_a_server_over_http_that_refuses_is_told_with_status_address_and_p
     refusing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def reason(url: str) -> str:
-        path = tmp_path / "team.json"
-        path.write_text(json.dumps({"mcpServers": {"a": {"url": url}}}))
-        async with anyio.create_task_group() as group:
-            group.start_soon((one := read_team(path).members[0].open()).run)
-            reply = await one.ask(CALL, lambda message: None)
-            group.cancel_scope.cancel()
-        assert not reply.sent
-        return reply.reason
+        return await refused(tmp_path, url=url)
 
     here = f"http://127.0.0.1:{refusing}"
     asked = await reason(f"http://user:secret@127.0.0.1:{refusing}/401")
