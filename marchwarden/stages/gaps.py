@@ -156,7 +156,7 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     """Return the gap that recorded facts make of an open aspect; None where they decide nothing."""
     ledger = given.ledger
     if reported := [each for each in ledger.reported if each.aspect == aspect.number and not each.is_settled]:
-        reported.sort(key=lambda each: _TELLING.index(each.gap.category))
+        reported.sort(key=lambda each: (_is_beside(each.gap), _TELLING.index(each.gap.category)))
         told = dict.fromkeys(f"{each.researcher}: {each.gap.detail}" for each in reported)
         failed = all(each.gap.cause == "source_failed" for each in reported)
         return Gap(
@@ -255,6 +255,12 @@ def lost_researcher(name: str) -> str:
     return f"the researcher {name}"
 
 
+def _is_beside(gap: Gap) -> bool:
+    """Return whether a gap only says that a database can't make a query of a question which asks for none: that tells
+    nothing about what others answered, or looked for in vain."""
+    return gap.category is GapCategory.SCOPE_EXCEEDED and not asks_for(gap.topic)
+
+
 def _reported_beside(given: GapsGiven) -> list[Gap]:
     """Return the gaps of an investigation's researchers that stay although others answered: what is closed or needs
     another kind of researcher, a page that two of them read differently, and each researcher that was lost."""
@@ -264,8 +270,7 @@ def _reported_beside(given: GapsGiven) -> list[Gap]:
         stays = is_lost or each.gap.category in _STAYS
         if each.is_settled or not stays:
             continue
-        # A database that can't make a query of a question says nothing about what others answered.
-        if each.gap.category is GapCategory.SCOPE_EXCEEDED and not asks_for(each.gap.topic):
+        if _is_beside(each.gap):
             continue
         if each.aspect in given.claimed or not each.aspect:
             told = each.gap.model_copy(update={"detail": f"{each.researcher}: {each.gap.detail}"})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from marchwarden.contract import GapCategory
+from marchwarden.contract import Gap, GapCategory
 from marchwarden.errors import Limit
 from marchwarden.evidence.relevance import promise
-from marchwarden.ledger import Excerpt, Ledger
+from marchwarden.ledger import Excerpt, Ledger, ReportedGap
 from marchwarden.observations import Failure, FailureKind, SearchHit, SearchOutcome
 from marchwarden.stages.gaps import STEPS, GapsGiven, find_decided_gaps, model_free
 from marchwarden.stages.registry import STAGES
@@ -120,6 +120,21 @@ def test_the_gap_of_an_open_part_names_the_closed_pages_that_were_tried_for_an_a
     assert "https://closed.example/0 could not be read" in told["what was the bank set up to pay for"]
     assert "closed.example" not in told["which beans grow in Peru"]
     assert "closed.example/1" not in str(told), "it shares no word with what was asked"
+
+
+def test_a_database_that_is_no_source_for_a_question_is_told_last_and_decides_no_category() -> None:
+    question = "Who discovered penicillin"
+    ledger = Ledger(question=question)
+    ledger.set_aspects([question])
+    for researcher, category, detail in [
+        ("db:world", GapCategory.SCOPE_EXCEEDED, "No table is about it."),
+        ("people", GapCategory.SOURCE_NOT_FOUND, "3 pages were read."),
+    ]:
+        gap = Gap(topic=question, category=category, detail=detail)
+        ledger.reported.append(ReportedGap(aspect=1, researcher=researcher, gap=gap))
+    (gap,) = find_decided_gaps(GapsGiven(ledger, [], frozenset()))
+    assert gap.category is GapCategory.SOURCE_NOT_FOUND
+    assert gap.detail == "people: 3 pages were read. db:world: No table is about it."
 
 
 def test_a_closed_page_among_the_first_hits_is_a_gap_although_others_answered() -> None:
