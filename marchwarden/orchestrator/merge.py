@@ -80,8 +80,13 @@ class Merger:
                     start = quote.start if is_same else first.page.text.find(text)
                     if start < 0:
                         ledger.reported.append(_read_otherwise(each, first, text))
-                    elif all((start, start + len(text)) != (known.start, known.end) for known in kept):
-                        kept.append(replace(quote, start=start, end=start + len(text)))
+                        continue
+                    end = start + len(text)
+                    known = next((at for at, it in enumerate(kept) if (it.start, it.end) == (start, end)), None)
+                    if known is None:
+                        kept.append(replace(quote, start=start, end=end))
+                    else:
+                        kept[known] = _picked_twice(kept[known], quote)
                 continue
             lead = Lead(url=page.url, title=page.title or "", snippet="", published=page.published, aspect=1, rank=0)
             authority = (
@@ -165,6 +170,18 @@ class Merger:
             best.answers = quote.by_model or is_last
             kept = [best, *(excerpt for excerpt in kept if excerpt is not best)]
         return sorted(kept, key=lambda excerpt: excerpt.aspect)
+
+
+def _picked_twice(one: Quote, other: Quote) -> Quote:
+    """Return a quote that two rihlas picked, as the one which measured it higher has it: a part of a question alone
+    tells better what answers it than the whole."""
+    measured = {**one.measured, **other.measured}
+    return replace(
+        one,
+        by_model=one.by_model or other.by_model,
+        sought=tuple(dict.fromkeys((*one.sought, *other.sought))),
+        measured={text: max(value, one.measured.get(text, 0.0)) for text, value in measured.items()},
+    )
 
 
 def _read_otherwise(each: QuotedPage, first: QuotedPage, text: str) -> ReportedGap:

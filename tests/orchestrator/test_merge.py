@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,18 @@ def test_rows_count_for_the_part_that_their_statement_was_written_for() -> None:
     rows = a_rihla(1, page, Quote(0, 7, "supports", by_model=False, sought=(ASPECTS[1],)))
     ledger = Merger(QUESTION, None, ASPECTS).ledger([rows])
     assert [(each.aspect, each.text, each.answers) for each in ledger.excerpts] == [(2, text, True)]
+
+
+@pytest.mark.parametrize("figures", [(0.24, 0.4), (0.4, 0.24)])
+def test_a_quote_that_two_rihlas_picked_counts_as_the_one_that_measured_it_higher(figures: tuple[float, ...]) -> None:
+    """A part of the question alone tells better what answers it; the order of the rihlas makes no difference."""
+    page, quote = plain("https://a.example/", "Its first stone was laid in 1929, and 1931 saw the first carts.")
+    rihlas = [
+        a_rihla(number, page, replace(quote, measured={ASPECTS[0]: figure}))
+        for number, figure in enumerate(figures, start=1)
+    ]
+    (excerpt,) = Merger(QUESTION, None, ASPECTS).ledger(rihlas).evidence_for(1)
+    assert excerpt.relevance == 0.4
 
 
 def test_a_quote_with_the_heading_above_it_is_measured_as_the_passages_under_it() -> None:
