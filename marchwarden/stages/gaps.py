@@ -128,7 +128,8 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     named = {gap.topic for gap in gaps}
     told = " ".join(gap.detail for gap in gaps)
     gaps += [gap for gap in _closed_pages(given, told) if gap.topic not in named]
-    gaps += [gap for gap in _reported_beside(given) if gap.topic not in named]
+    told = " ".join(gap.detail for gap in gaps)
+    gaps += [gap for gap in _reported_beside(given) if gap.topic not in named and gap.detail not in told]
     # A gap for each provider whose search failed, which no detail tells: others answered, and it may hold more.
     told = " ".join(gap.detail for gap in gaps)
     failed = {each.source: each for each in ledger.failures if each.service == "search" and each.is_source_failure}
@@ -274,7 +275,9 @@ def _reported_beside(given: GapsGiven) -> list[Gap]:
             continue
         if each.aspect in given.claimed or not each.aspect:
             told = each.gap.model_copy(update={"detail": f"{each.researcher}: {each.gap.detail}"})
-            kept.setdefault(each.gap.topic, told)
+            # The same closed page is met again where a researcher is asked another question.
+            if all(told.detail != other.detail for other in kept.values()):
+                kept.setdefault(each.gap.topic, told)
     return list(kept.values())
 
 

@@ -137,6 +137,19 @@ def test_a_database_that_is_no_source_for_a_question_is_told_last_and_decides_no
     assert gap.detail == "people: 3 pages were read. db:world: No table is about it."
 
 
+def test_a_closed_page_that_a_researcher_met_for_two_questions_is_one_gap() -> None:
+    ledger = Ledger(question="Who discovered penicillin?")
+    ledger.set_aspects(["Who discovered penicillin"])
+    detail = "https://closed.example/0 could not be read: the page requires payment."
+    for topic in ("Which antibiotics are safe? An analysis", "Who discovered penicillin"):
+        gap = Gap(topic=topic, category=GapCategory.ACCESS_DENIED, detail=detail)
+        ledger.reported.append(ReportedGap(aspect=1, researcher="web", gap=gap))
+    gaps = find_decided_gaps(GapsGiven(ledger, [], frozenset({1})))
+    assert [(gap.topic, gap.detail) for gap in gaps] == [
+        ("Which antibiotics are safe? An analysis", f"web: {detail}")
+    ]
+
+
 def test_a_closed_page_among_the_first_hits_is_a_gap_although_others_answered() -> None:
     titles = ["Gardens in Utah", "Bread", "Beans", "Gardens of Utah"]
     ledger = a_ledger_with_closed_pages("Which crops do gardens in Utah grow for market?", *titles)
