@@ -146,9 +146,16 @@ class Merger:
         *,
         is_last: bool,
     ) -> list[Excerpt]:
-        """Return a quote as an excerpt for each sub-question that it bears on, and for one at least."""
+        """Return a quote as an excerpt for each sub-question that it bears on, and for one at least.
+
+        Where a researcher of this process split the question in the same way, these are among those that it picked
+        the quote for: it had read what else there is.
+        """
         if page.query is not None:
             return _rows(page, quote, aspects, asked)
+        picked_for = [aspect for aspect in aspects if aspect.text in quote.measured]
+        if picked_for and len(picked_for) == len(quote.measured):
+            aspects = picked_for
         least = self.parameters.extract
         window = _window(page, quote)
         found = []

@@ -61,6 +61,17 @@ def test_rows_count_for_the_part_that_their_statement_was_written_for() -> None:
     assert [(each.aspect, each.text, each.answers) for each in ledger.excerpts] == [(2, text, True)]
 
 
+def test_a_quote_counts_for_the_parts_that_it_was_picked_for_where_they_are_ours() -> None:
+    """Words that two parts share made the answer to one an answer to the other."""
+    page, quote = plain("https://a.example/", "The Halden Bridge was built in 1931, and does cross many rivers.")
+    counted = []
+    for picked_for in [[], [ASPECTS[0]], ASPECTS, ["When and where was it built"]]:
+        measured = replace(quote, measured=dict.fromkeys(picked_for, 0.5))
+        ledger = Merger(QUESTION, None, ASPECTS).ledger([a_rihla(1, page, measured)])
+        counted.append([each.aspect for each in ledger.excerpts])
+    assert counted == [[1, 2], [1], [1, 2], [1, 2]]
+
+
 @pytest.mark.parametrize("figures", [(0.24, 0.4), (0.4, 0.24)])
 def test_a_quote_that_two_rihlas_picked_counts_as_the_one_that_measured_it_higher(figures: tuple[float, ...]) -> None:
     """A part of the question alone tells better what answers it; the order of the rihlas makes no difference."""
