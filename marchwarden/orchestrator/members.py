@@ -97,7 +97,7 @@ class Member(Protocol):
 
 
 class Place(Protocol):
-    """Where a server is, which knows more about a failure than the SDK's error tells."""
+    """Place of a server, which knows more about a failure than the SDK's error tells."""
 
     def explained(self, said: str) -> str:
         """Return a failure with what a person needs to mend it."""
