@@ -4,12 +4,14 @@
     python evals/reading/extraction.py wcxb --path data/extract-wcxb [--half even] [--limit 50] [--jobs 2] [--json]
     python evals/reading/extraction.py fundus --path fundus/tests/resources/parser/test_data
     python evals/reading/extraction.py readability --path readability/test/test-pages
+    python evals/reading/extraction.py trafilatura --path trafilatura/tests
 
 aeb is measured as that collection does it: precision and recall of runs of four words, each page weighing the same.
 The others are measured by F1 over words, the mean over pages. Pages whose main text nobody has written down are left
 out. fundus is the news pages on which that library tests its parsers, one for each publisher: their text is what the
 parser of the publisher finds, and their kind is the language that the page declares. readability is the pages and
-texts of Mozilla's library of that name.
+texts of Mozilla's library of that name. trafilatura is the pages on which that library is measured, as it does that
+itself: F1 over a few pieces of text of each page, of which some have to be there and others may not.
 A page is read as it would be after a fetch; one that is refused (a wall, nothing to quote) counts as an empty text.
 trafilatura leaves comments out, which is the better of its ways on both collections.
 """
@@ -42,12 +44,21 @@ UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """Pieces of text that a page's main text has to hold, and others that it may not hold."""
+
+    wanted: tuple[str, ...]
+    unwanted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LabelledPage:
     name: str
     kind: str
     url: str
-    truth: str
+    truth: str | Pieces
     file: Path
+    content_type: str = "text/html; charset=utf-8"
 
     def body(self) -> bytes:
         data = self.file.read_bytes()
@@ -102,19 +113,29 @@ def readability_pages(folder: Path) -> Iterator[LabelledPage]:
         yield LabelledPage(page.name, "article", "http://fakehost/test/page.html", truth, page / "source.html")
 
 
+def trafilatura_pages(folder: Path) -> Iterator[LabelledPage]:
+    for url, label in sorted(json.loads((folder / "evaldata.json").read_text("utf-8")).items()):
+        files = (folder / each / label["file"] for each in ("cache", "eval"))
+        truth = Pieces(tuple(label["with"]), tuple(label["without"]))
+        # The pages are in many encodings.
+        yield LabelledPage(url, "article", url, truth, next(filter(Path.exists, files)), "text/html")
+
+
 # What two readers make of a page
 
 
 def ours(page: LabelledPage) -> tuple[str, str | None]:
     """The text, and why the page was refused if it was."""
-    found = read_page(page.body(), url=page.url, content_type="text/html; charset=utf-8")
+    found = read_page(page.body(), url=page.url, content_type=page.content_type)
     return ("", found.kind.value) if isinstance(found, Failure) else (found.text, None)
 
 
 def trafilaturas(page: LabelledPage) -> str:
     from trafilatura import extract
 
-    return extract(page.body().decode("utf-8", "replace"), include_comments=False) or ""
+    body = page.body()
+    markup = body.decode("utf-8", "replace") if "charset" in page.content_type else body
+    return extract(markup, include_comments=False) or ""
 
 
 # The measures of the collections
@@ -122,7 +143,7 @@ def trafilaturas(page: LabelledPage) -> str:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Shares of what two texts have together: in both, in ours alone, in the right one alone."""
+    """Shares of what two texts have together, or numbers of pieces: in both, in ours or the right one alone."""
 
     both: float
     ours: float
@@ -141,8 +162,14 @@ class Overlap:
         return 2 * self.both / (2 * self.both + self.ours + self.missing) if self.both else 0.0
 
 
-def overlap(text: str, truth: str, *, run: int) -> Overlap:
-    """Of runs of so many words: 1 is a bag of words, in which case does not count."""
+def overlap(text: str, truth: str | Pieces, *, run: int) -> Overlap:
+    """Of runs of so many words: 1 is a bag of words, in which case does not count. Of pieces, their numbers."""
+    if isinstance(truth, Pieces):
+        there = " ".join(text.split())
+        wanted, unwanted = (
+            sum(" ".join(piece.split()) in there for piece in pieces) for pieces in (truth.wanted, truth.unwanted)
+        )
+        return Overlap(wanted, unwanted, len(truth.wanted) - wanted)
     one, other = (_runs(each if run > 1 else each.lower(), run) for each in (text, truth))
     both = (one & other).total()
     total = (one | other).total() or 1
@@ -168,6 +195,15 @@ def f1_of_means(overlaps: Sequence[Overlap]) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
+def f1_of_all(overlaps: Sequence[Overlap]) -> float:
+    """F1 of what all pages have together: each piece weighs the same."""
+    return Overlap(
+        sum(each.both for each in overlaps),
+        sum(each.ours for each in overlaps),
+        sum(each.missing for each in overlaps),
+    ).f1
+
+
 @dataclass(frozen=True)
 class Collection:
     pages: Callable[[Path], Iterator[LabelledPage]]
@@ -180,6 +216,7 @@ COLLECTIONS = {
     "wcxb": Collection(wcxb_pages, 1, mean_f1),
     "fundus": Collection(fundus_pages, 1, mean_f1),
     "readability": Collection(readability_pages, 1, mean_f1),
+    "trafilatura": Collection(trafilatura_pages, 1, f1_of_all),
 }
 
 
