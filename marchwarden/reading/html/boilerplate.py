@@ -36,6 +36,8 @@ _COMMENT_NAMES = frozenset({"comment", "comments", "commentlist", "respond", "di
 _MENU_NAMES = frozenset(
     {"nav", "navigation", "navbar", "menu", "submenu", "megamenu", "toolbar", "pagination", "pager"}
 )
+# Most names of elements have none of these words anywhere: one search spares taking them apart.
+_MAY_NAME = re.compile("|".join(sorted(_NAMES | _BUTTON_NAMES | _COMMENT_NAMES | _MENU_NAMES)))
 
 _TITLES = (
     r"you (?:may|might|could) (?:also )?(?:like|love|enjoy|need)",
@@ -108,7 +110,7 @@ def find_boilerplate(region: HtmlElement, *, with_comments: bool = True) -> set[
         else:
             name = _name_of(element)
             if name not in names_boilerplate:
-                words = _words_of(name)
+                words = _words_of(name) if _MAY_NAME.search(name.lower()) else set()
                 names_boilerplate[name] = tuple(
                     not words.isdisjoint(each) for each in (names, _MENU_NAMES, _BUTTON_NAMES)
                 )

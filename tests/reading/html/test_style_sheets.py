@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,21 +12,37 @@ from marchwarden.reading.html import style_sheets
 
 
 @pytest.mark.parametrize(
-    ("rule", "quick_look"),
-    [
-        ("_HIDDEN", style_sheets._may_be_hidden),
-        ("_NO_COLOR", lambda lower: "color" in lower),
-        ("_NO_HEIGHT", lambda lower: "height" in lower),
-    ],
+    ("word", "pattern"),
+    [*style_sheets._HIDING, ("color", style_sheets._NO_COLOR), ("height", style_sheets._NO_HEIGHT)],
 )
 @given(data=st.data())
-def test_whatever_a_rule_finds_is_found_by_the_quick_look_before_it(
-    rule: str, quick_look: Callable[[str], bool], data: st.DataObject
+def test_whatever_a_rule_finds_has_the_word_that_is_searched_for_before_it(
+    word: str, pattern: re.Pattern[str], data: st.DataObject
 ) -> None:
-    pattern: re.Pattern[str] = getattr(style_sheets, rule)
-    assert quick_look(data.draw(st.from_regex(pattern)).lower())
+    assert word in data.draw(st.from_regex(pattern))
 
 
-@given(st.from_regex(style_sheets._FADE))
-def test_whatever_fades_in_has_one_of_three_words(faded: str) -> None:
-    assert any(word in faded.lower() for word in ("opacity", "scale", "height"))
+@given(st.from_regex(style_sheets._FAR))
+def test_whatever_is_far_off_is_found_by_the_quick_look_before_it(far: str) -> None:
+    assert style_sheets._FAR_OFF.search(far)
+
+
+@pytest.mark.parametrize(
+    "declarations",
+    ["OPACITY: 0", "Color:Transparent", "a:b;color:#fff0", "stop-opacity:1;opacity:0", "max-height:0;overflow:clip"],
+)
+def test_declarations_hide_in_capitals_and_beside_others(declarations: str) -> None:
+    assert style_sheets.hides(declarations)
+
+
+@pytest.mark.parametrize(
+    "declarations",
+    [
+        "stop-opacity:0",
+        "border-color:transparent",
+        "opacity:0;transition:opacity 1s",
+        "line-height:0;overflow:hidden",
+    ],
+)
+def test_declarations_that_only_look_alike_do_not_hide(declarations: str) -> None:
+    assert not style_sheets.hides(declarations)
