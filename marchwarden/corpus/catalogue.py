@@ -14,7 +14,7 @@ from marchwarden.observations import ContentHash
 from marchwarden.text.embedding import MODEL
 
 # Raise it when the same files are read, or indexed, in another way: corpora made before are then made anew.
-VERSION = 7
+VERSION = 8
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

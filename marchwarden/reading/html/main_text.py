@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -109,12 +110,16 @@ def main_blocks(tree: HtmlElement) -> list[Block]:
         chosen = _trafilatura_blocks(tree, region, back, fast=fast)
         if fast and _count_characters(chosen) > _count_characters(own):
             continue
-        if _is_better(chosen, own, kind=kind, named=named, is_region_marked=is_marked) or (
+        # Other articles that are listed below this one are not what its choice lacks.
+        whole = _without_teasers(own, chosen, links) if kind == "article" else own
+        if _is_better(chosen, whole, kind=kind, named=named, is_region_marked=is_marked) or (
             kind == "article"
             and is_marked
             and _is_elsewhere(chosen, own, region, _own_blocks(_body(tree), kind, back))
         ):
             blocks = with_lost_lists(chosen, own, links)
+            if kind == "article" and (lead := _lost_lead(chosen, own, tree, back, links)) is not None:
+                blocks = _with_lead(blocks, own, lead)
             break
     if blocks is own and is_short and is_marked:
         blocks = _own_blocks(_body(tree), kind, back)
@@ -181,6 +186,23 @@ def _count_held_prose(chosen: list[Block], own: list[Block]) -> tuple[int, int]:
     return sum(map(latin_length, held)), sum(map(latin_length, prose))
 
 
+def _without_teasers(own: list[Block], chosen: list[Block], links: set[str]) -> list[Block]:
+    """Return `own` without what follows the end of `chosen`, where that is a list of links with a text to each."""
+    taken = {" ".join(block.text.split()) for block in chosen}
+    end = next((at for at in range(len(own), 0, -1) if " ".join(own[at - 1].text.split()) in taken), len(own))
+    rest = own[end:]
+    headings = [" ".join(block.text.split()) for block in rest if block.kind == "heading"]
+    if len(headings) < _MIN_TEASERS:
+        return own
+    ordered = sorted(links)
+    places = ((heading, bisect_left(ordered, heading)) for heading in headings)
+    titles = sum(at < len(ordered) and ordered[at].startswith(heading) for heading, at in places)
+    texts = sum(block.kind in _PROSE and latin_length(block.text) >= _MIN_PROSE_CHARS for block in rest)
+    return own[:end] if titles >= max(_MIN_TEASERS, texts) else own
+
+
+# Titles that are links from which on they are a list. A guess.
+_MIN_TEASERS = 2
 _PROSE = frozenset({"paragraph", "line", "item"})
 # Characters by which a paragraph is found again: trafilatura may cut off what follows. A guess.
 _BEGINNING_CHARS = 60
@@ -266,6 +288,54 @@ def with_lost_lists(chosen: list[Block], own: list[Block], links: set[str]) -> l
                 found[place] = run
         run, last = [], place
     return [block for place, each in enumerate(chosen) for block in (*found.get(place, ()), each)]
+
+
+# A lead ends as a sentence does; the names of pictures and dates do not.
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’“‘»«)\]]*$")
+
+
+def _lost_lead(
+    chosen: list[Block], own: list[Block], tree: HtmlElement, back: dict[str, str], links: set[str]
+) -> int | None:
+    """Return the place in `own` of an article's lead that `chosen` lacks; None where there is none.
+
+    It is the first paragraph below the main heading, or of the region where no heading stands before the text.
+    """
+    taken = {" ".join(block.text.split()) for block in chosen}
+    texts = [" ".join(block.text.split()) for block in own]
+    first = next((at for at, text in enumerate(texts) if text in taken and own[at].kind != "heading"), 0)
+    titles = {" ".join(replace_each(text_of(title), back).split()) for title in tree.iter("h1")}
+    start = 1 + max((at for at in range(first) if own[at].kind == "heading" and texts[at] in titles), default=-1)
+    captions: set[str] | None = None
+    for at in range(start, first):
+        is_long = latin_length(texts[at]) >= _MIN_PROSE_CHARS
+        if texts[at] in taken or (own[at].kind == "heading" and not is_long):
+            return None
+        if own[at].kind not in ("paragraph", "heading") or not is_long or texts[at] in links:
+            continue
+        if _SENTENCE_END.search(texts[at]):
+            captions = _captions(tree, back) if captions is None else captions
+            if texts[at] not in captions:
+                return at
+    return None
+
+
+def _captions(tree: HtmlElement, back: dict[str, str]) -> set[str]:
+    """Return the texts that stand in captions of pictures."""
+    found: set[str] = set()
+    walk = etree.iterwalk(tree, events=("start",))
+    for _, element in walk:
+        if element.tag == "figcaption" or "caption" in (element.get("class") or "").lower():
+            found.update(" ".join(block.text.split()) for block in read_blocks(element, translate=back))
+            walk.skip_subtree()
+    return found
+
+
+def _with_lead(blocks: list[Block], own: list[Block], lead: int) -> list[Block]:
+    """Return `blocks` with the block of `own` at the place `lead`, before all that follows it there."""
+    later = {" ".join(block.text.split()) for block in own[lead:]}
+    at = next((at for at, block in enumerate(blocks) if " ".join(block.text.split()) in later), 0)
+    return [*blocks[:at], replace(own[lead], kind="paragraph"), *blocks[at:]]
 
 
 def region_blocks(tree: HtmlElement) -> list[Block]:

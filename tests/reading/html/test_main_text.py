@@ -441,6 +441,57 @@ def test_lines_around_a_text_that_is_all_prose_are_no_text(head: str) -> None:
     assert "Leeks of the 4 kind" not in page.text
 
 
+LEAD = "Frost came late to the valleys of the north this year, and what was sown in April has to be sown once more."
+
+
+def with_text_of_its_own(above: str, below: str = "", text: str = "entry-content") -> str:
+    crops = "".join(f"<p>{DUG.replace('bed', f'bed of the {nth} garden')}</p>" for nth in range(1, 9))
+    return f"<main>{above}<div class='{text}'>{crops}</div>{below}</main>"
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        f"<header><h1>Garden crops</h1><div>{LEAD}</div><p>By Ada Marsh</p></header>",
+        f"<h1>Garden crops</h1><h2>{LEAD}</h2><p>3 May 2024</p>",
+        f"<div><p>By Ada Marsh</p><p>{LEAD}</p></div>",
+    ],
+)
+def test_the_lead_between_an_articles_heading_and_its_text_is_put_back(above: str) -> None:
+    page = read(with_text_of_its_own(above), DECLARED)
+    assert page.text.count(LEAD) == 1
+    assert page.text.index(LEAD) < page.text.index("The bed of the 1 garden")
+    assert "Ada Marsh" not in page.text
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        f"<h1>Garden crops</h1><figure><figcaption>{LEAD}</figcaption></figure>",
+        f"<h1>Garden crops</h1><div class='image-caption'>{LEAD}</div>",
+        f"<h1>Garden crops</h1><div>{LEAD[:-1]} (Ada Marsh for the Valley News)</div>",
+        f"<h1>Garden crops</h1><h2>Video</h2><div>{LEAD}</div>",
+        f"<h1>Garden crops</h1><div><a href='/frost'>{LEAD}</a></div>",
+    ],
+)
+def test_a_caption_or_the_text_of_a_link_is_no_lead(above: str) -> None:
+    page = read(with_text_of_its_own(above), DECLARED)
+    assert LEAD[:60] not in page.text
+    assert "The bed of the 1 garden" in page.text
+
+
+@pytest.mark.parametrize(
+    "teaser",
+    ["<h3><a href='/{0}'>The {0} garden</a></h3><p>{1}</p>", "<a href='/{0}'><h3>The {0} garden</h3>{1}</a>"],
+)
+def test_other_articles_that_are_listed_below_one_are_not_what_its_text_lacks(teaser: str) -> None:
+    texts = [f"{LEAD.replace('valleys', f'{nth} valleys')} {DUG.replace('bed', f'{nth} bed')}" for nth in range(20)]
+    teasers = "".join(f"<div>{teaser.format(nth, text)}</div>" for nth, text in enumerate(texts))
+    page = read(with_text_of_its_own("<h1>Garden crops</h1>", f"<section>{teasers}</section>"), DECLARED)
+    assert "The bed of the 1 garden" in page.text
+    assert "The 7 garden" not in page.text
+
+
 def test_a_heading_between_two_paragraphs_of_a_choice_is_put_back() -> None:
     own = [Block("heading", "Sowing"), Block("paragraph", "Peas in March.")]
     own += [Block("heading", "Picking"), Block("paragraph", "From June on."), Block("heading", "More")]
