@@ -22,6 +22,7 @@ from marchwarden.evidence.asking.telling_words import (
     words_of,
 )
 from marchwarden.evidence.framing import ASKING, FOREIGN_ASKING, INVERTED, PREPOSITION, asked_text, unframe
+from marchwarden.text.countries import PLACES
 from marchwarden.text.ranking import guess_language, terms
 from marchwarden.text.stop_words import is_stop_word
 from marchwarden.text.turns import turns_in, without_turns
@@ -62,6 +63,11 @@ _FOCUS = re.compile(
     re.IGNORECASE,
 )
 _CONJUNCTION = re.compile(r"^(?:and|but|also|so|then|or) (?:also )?", re.IGNORECASE)
+# "Who makes it" says what it asks, though all its words are vague.
+_ASKS_ALONE = re.compile(
+    r"(?:who|when|where) (?!(?:is|are|was|were) \w+\W*$).*\b(?:it|they|them|he|him|she|her|this|that)\b",
+    re.IGNORECASE,
+)
 _BARE = re.compile(rf"{PREPOSITION}?{ASKING}(?: \w+)?", re.IGNORECASE)
 _SUBJECT = re.compile(r"\b(?:about|on|regarding|concerning|into|of)\s+([^.;,:]+)", re.IGNORECASE)
 # Words of an errand ("I am preparing a lesson"), which say nothing about what is asked.
@@ -211,7 +217,11 @@ def _add_clauses(ask: str, clauses: list[str], lent: list[str], *, is_apart: boo
         # "And why?", or "and what does it report?" after a clause without a name, can't be searched for alone.
         own = set(terms(clause)) - VAGUE_TERMS
         first = clauses[0] if clauses else ""
-        is_vague = not own or (len(own) < 4 and is_backward(clause) and not (lent or subject_of(first)))
+        names = lent or subject_of(first)
+        is_named = any(not name.isdigit() and name.casefold() not in PLACES for name in names)
+        is_vague = not (own or (is_named and _ASKS_ALONE.match(clause))) or (
+            len(own) < 4 and is_backward(clause) and not names
+        )
         if clauses and is_vague and not common and not (is_apart and len(clauses) == begun):
             clauses[-1] = f"{clauses[-1]}, {clause}"
         elif clause:

@@ -77,6 +77,8 @@ from marchwarden.text.turns import NOTHING_FOUND, as_context, turn_of
         ("I am writing a school essay. How tall is the Eiffel Tower?", ["How tall is the Eiffel Tower"]),
         ("I have small wrists. What is the snag with the Garmin Enduro 3?", ["What is the snag with the Garmin Enduro 3"]),
         ("My husband has asked me. Why is the sky blue?", ["Why is the sky blue"]),
+        ("What is the list price of Casgevy, and who makes it?", ["What is the list price of Casgevy", "who makes it (Casgevy)"]),
+        ("Who made the chessmen of Howard Staunton, and when was that?", ["Who made the chessmen of Howard Staunton, when was that"]),
     ],
 )  # fmt: skip
 def test_a_question_is_split_where_it_asks_something_of_its_own(question: str, aspects: list[str]) -> None:
