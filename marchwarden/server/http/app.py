@@ -28,7 +28,7 @@ from starlette.types import ASGIApp
 
 from marchwarden.errors import ConfigurationError
 from marchwarden.server.http.connections import Connections
-from marchwarden.server.http.door import SESSIONS, Door
+from marchwarden.server.http.door import IDLE_S, SESSIONS, Door
 from marchwarden.server.http.event_store import SessionEvents
 from marchwarden.server.http.free_memory import EVERY_S, give_back
 from marchwarden.server.http.observation import JsonLog, Metrics, ObservationMiddleware, RequestSeen, no_metrics
@@ -54,6 +54,7 @@ def http_app(
     host: str,
     connections: Callable[[], int] = lambda: 0,
     most_sessions: int = SESSIONS,
+    idle_s: float = IDLE_S,
 ) -> Starlette:
     """Return the application of a server that listens on `host`. Raises ConfigurationError."""
     settings = service.settings
@@ -62,6 +63,7 @@ def http_app(
         server,
         stateless=settings.server_stateless,
         event_store=None if settings.server_stateless else events,
+        session_idle_timeout=None if settings.server_stateless else idle_s,
     )
     observers: list[RequestSeen] = []
     if settings.server_log == "json":
@@ -78,7 +80,7 @@ def http_app(
         observers.append(metrics.on_request)
         respond = metrics.respond
 
-    endpoint: ASGIApp = Door(manager.handle_request, service, events, most_sessions)
+    endpoint: ASGIApp = Door(manager.handle_request, service, events, most_sessions, idle_s)
     metrics_endpoint: Any = respond
     routes: list[Route] = [Route("/healthz", _alive), Route("/readyz", partial(_ready, service))]
     middleware = [

@@ -6,8 +6,9 @@ stream has begun with 200.
 
 from __future__ import annotations
 
+import time
 from collections import Counter, OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -28,9 +29,11 @@ from marchwarden.server.service import EXCHANGE, Exchange, Service
 MAX_BODY_BYTES = 4 * 1024 * 1024
 # Seconds for the whole body of a request. A guess.
 BODY_S = 30.0
-# Sessions that are kept; many clients never end theirs. The SDK keeps 10,000, each for half an hour after its last
-# request, at 45 kB (evals/reports/endurance.md). A guess.
+# Sessions that are kept; many clients never end theirs. The SDK keeps 10,000, at 45 kB each
+# (evals/reports/endurance.md). A guess.
 SESSIONS = 1_000
+# Seconds after its last request for which the SDK keeps a session: its own default.
+IDLE_S = 1_800.0
 
 
 @dataclass
@@ -44,17 +47,28 @@ class _Session:
     """Number of its requests that are being answered."""
     listening: int = 0
     """Number of streams on which its client waits for news, which many clients do all the time."""
+    last: float = field(default_factory=time.monotonic)
+    """Time on the monotonic clock at which its last request ended."""
 
 
 class Door:
     """Stands before the MCP endpoint: knows the caller, watches the connection, and refuses what can't be run."""
 
-    def __init__(self, app: ASGIApp, service: Service, events: SessionEvents, most_sessions: int = SESSIONS) -> None:
-        """Of more than `most_sessions` sessions, those that were idle for longest are ended, and so answer 404."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        service: Service,
+        events: SessionEvents,
+        most_sessions: int = SESSIONS,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        """Of more than `most_sessions` sessions, those that were idle for longest are ended, and so answer 404; `app`
+        itself ends those that were idle for `idle_s` seconds."""
         self._app = app
         self._service = service
         self._events = events
         self._most_sessions = most_sessions
+        self._idle_s = idle_s
         # By their ids, in the order of their last requests.
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
@@ -114,9 +128,21 @@ class Door:
             if known and given:
                 known.requests -= not listens
                 known.listening -= listens
+                known.last = time.monotonic()
                 if given in self._sessions:
                     self._sessions.move_to_end(given)
+        self._forget_expired_sessions()
         await self._end_idle_sessions(scope)
+
+    def _forget_expired_sessions(self) -> None:
+        """Drop what is kept of the sessions that the SDK has ended because they were idle: it tells nobody."""
+        latest = time.monotonic() - self._idle_s
+        for name, each in list(self._sessions.items()):
+            if each.last > latest:
+                return  # they stand in the order of their last requests
+            if not (each.requests or each.listening):
+                del self._sessions[name]
+                self._events.forget(each.own)
 
     async def _end_idle_sessions(self, scope: Scope) -> None:
         """End what is too much: of whoever has the most sessions, the one that was idle for longest."""

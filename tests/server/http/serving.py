@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.server.admission import Ending
 from marchwarden.server.http.app import http_app
-from marchwarden.server.http.door import SESSIONS
+from marchwarden.server.http.door import IDLE_S, SESSIONS
 from marchwarden.server.mcp import build
 from marchwarden.server.service import Service
 from marchwarden.server.worker import Tell
@@ -53,10 +53,11 @@ async def an_app(
     research: Callable[..., Awaitable[ResearchResult]] = research,
     service: Service | None = None,
     most_sessions: int = SESSIONS,
+    idle_s: float = IDLE_S,
 ) -> AsyncIterator[Starlette]:
     service = service or Service(settings)
     server = build(settings, research=research, service=service)
-    app = http_app(server, service, host, most_sessions=most_sessions)
+    app = http_app(server, service, host, most_sessions=most_sessions, idle_s=idle_s)
     async with app.router.lifespan_context(app):
         yield app
 

@@ -421,6 +421,17 @@ async def test_of_too_many_sessions_the_one_that_was_idle_for_longest_is_ended(t
         assert len({stream.session for stream in app.state.events.streams.values()}) == 3
 
 
+async def test_of_a_session_that_was_idle_for_too_long_no_event_is_kept(tmp_path: Path) -> None:
+    async with an_app(Settings(trace_dir=tmp_path), idle_s=0.5) as app, a_client(app) as client:
+        left = [await initialize(client) for _ in range(3)]
+        for each in left:
+            await client.post(URL, json=call("What grows?"), headers=each)
+        await anyio.sleep(0.7)
+        used = await initialize(client)
+        assert len({stream.session for stream in app.state.events.streams.values()}) == 1
+        assert [await is_open(client, each) for each in (*left, used)] == [False, False, False, True]
+
+
 async def test_who_opens_many_sessions_ends_only_own_ones(tmp_path: Path) -> None:
     async with (
         an_app(with_callers(tmp_path), most_sessions=3) as app,
