@@ -158,6 +158,9 @@ class Settings(BaseModel):
     """Object store that several machines share, where traces and what they name are published: `s3://BUCKET/PREFIX`,
     `gs://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `file:/FOLDER`. Its credentials come from the environment, as the
     service's own tools have them. It needs the extra `store`."""
+    trace_index: SecretStr | None = None
+    """PostgreSQL database that lists the traces of `store`, for servers and machines that share it:
+    `postgresql://USER:PASSWORD@HOST/NAME`. It needs the extra `database`."""
     cache_dir: Path | None = None
     """Folder of search indexes; you can delete them at any time. Default: the system's cache folder."""
     max_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)

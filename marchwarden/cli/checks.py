@@ -62,6 +62,21 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
     yield _folder("caches", settings.caches, "MARCHWARDEN_CACHE_DIR")
     if settings.store is not None:
         yield _store(settings.traces, settings.store)
+    if settings.trace_index is not None:
+        yield _trace_index(settings)
+
+
+def _trace_index(settings: Settings) -> Check:
+    from marchwarden.sharing.trace_index import open_database
+
+    if settings.store is None or settings.trace_index is None:
+        return Check("trace index", "note", "MARCHWARDEN_TRACE_INDEX is used only with MARCHWARDEN_STORE")
+    try:
+        problem = open_database(settings.trace_index.get_secret_value()).check()
+    except ConfigurationError as error:
+        return Check("trace index", "broken", str(error), error.hint)
+    # Calls are answered all the same.
+    return Check("trace index", "note" if problem else "ok", problem or "it can be used")
 
 
 def _store(traces: Path, url: str) -> Check:

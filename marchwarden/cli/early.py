@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from marchwarden.environment import is_true, variables
+from marchwarden.environment import KEYRING, is_true, variables
 from marchwarden.errors import ConfigurationError
 
 
@@ -31,6 +31,11 @@ def store_url() -> str | None:
     return _setting("MARCHWARDEN_STORE") or None
 
 
+def index_url() -> str | None:
+    """Return the address of the index of traces: MARCHWARDEN_TRACE_INDEX; None where it is not set."""
+    return _setting("MARCHWARDEN_TRACE_INDEX") or None
+
+
 def server_token() -> str | None:
     """Return the bearer token for `--server`: MARCHWARDEN_SERVER_TOKEN; None where it is not set."""
     return _setting("MARCHWARDEN_SERVER_TOKEN") or None
@@ -44,6 +49,10 @@ def debugging() -> bool:
 def _setting(name: str) -> str:
     """The variable's value, empty where it is not set, or where `.env` can't be read: load_settings reports that."""
     try:
-        return variables(keyring=name == "MARCHWARDEN_SERVER_TOKEN").values.get(name, "")
+        read = variables(keyring=False)
+        # The keyring may be locked, which is no matter for who needs nothing of it.
+        if read.origins.get(name) == KEYRING:
+            read = variables()
+        return read.values.get(name, "")
     except OSError:
         return os.environ.get(name, "")

@@ -19,6 +19,7 @@ from marchwarden.server.http.allowances import Allowances
 from marchwarden.server.http.callers import Caller, Callers
 from marchwarden.settings import Settings
 from marchwarden.sharing.object_store import open_store
+from marchwarden.sharing.trace_index import index_of
 
 # Open files of one call in the server's process: its channel, trace and process, with some to spare. A guess.
 CALL_DESCRIPTORS = 8
@@ -97,6 +98,7 @@ class Service:
             raise ConfigurationError(f"a running server can't change {names}: restart it")
         if settings.store is not None:
             open_store(settings.store)
+            index_of(settings)
         self.callers, self.settings = callers, settings
         self.admission.resize(places(settings), settings.server_queue)
 

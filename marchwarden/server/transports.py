@@ -125,6 +125,7 @@ def _run(
     from marchwarden.server.mcp import build
     from marchwarden.server.service import Service, descriptors_wanted, raise_descriptor_limit
     from marchwarden.sharing.publication import publish_left
+    from marchwarden.sharing.trace_index import open_database
 
     descriptors, wanted = raise_descriptor_limit(), descriptors_wanted(settings)
     if over_http and descriptors is not None and descriptors < wanted:
@@ -147,12 +148,19 @@ def _run(
             group.cancel_scope.cancel()
 
     if settings.store is not None:
-        publish_left(settings.traces, settings.store)
+        index_url = settings.trace_index.get_secret_value() if settings.trace_index else None
+        publish_left(settings.traces, settings.store, index_url)
+        if index_url:
+            # What is wrong is logged.
+            open_database(index_url).check_later()
     # libuv takes files for stdin and stdout otherwise than asyncio's loop, which is used over stdio.
     anyio.run(main, backend_options={"use_uvloop": over_http and find_spec("uvloop") is not None})
     if service.settings.store is not None:
         # Also of calls that were cancelled: it may be all that other machines get to see of them.
-        publish_left(service.settings.traces, service.settings.store).join(PUBLISH_S)
+        given = service.settings.trace_index
+        publish_left(
+            service.settings.traces, service.settings.store, given.get_secret_value() if given else None
+        ).join(PUBLISH_S)
 
 
 async def _watch_signals(

@@ -96,6 +96,8 @@ class ObjectStore:
         self._request_s = request_s
         self.shown = f"file:{self._address}" if self._scheme == "file" else self._address
         """Address for people, without the caller's part."""
+        self.name = f"{self.shown}/{self._prefix}".rstrip("/")
+        """Address with the caller's part: no other store has it."""
         if find_spec("obstore") is None:
             raise ConfigurationError(
                 f"{VARIABLE} needs obstore, which is not installed",

@@ -32,6 +32,7 @@ from marchwarden.files import is_held
 from marchwarden.settings import Settings
 from marchwarden.sharing.object_store import CALLERS, PATIENT_S, ObjectStore, caller_url, open_store
 from marchwarden.sharing.outbox import Outbox, Waiting
+from marchwarden.sharing.trace_index import TraceIndex, index_of, trace_index
 from marchwarden.store.check_record import read_checks
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import trace_files, whole_line
@@ -81,19 +82,20 @@ async def publishing(
         yield
         return
     store = open_store(settings.store)
+    index = index_of(settings)
     outbox = Outbox(settings.traces)
     outbox.add(trace_id)
     try:
         yield
     except Exception:
-        await anyio.to_thread.run_sync(_publish_call, settings.traces, store, trace_id)
+        await anyio.to_thread.run_sync(_publish_call, settings.traces, store, index, trace_id)
         raise
-    if not await anyio.to_thread.run_sync(_publish_call, settings.traces, store, trace_id):
+    if not await anyio.to_thread.run_sync(_publish_call, settings.traces, store, index, trace_id):
         # Callers from elsewhere hear it, too, whom the reason would tell where the store is: the outbox has it.
         tell("the trace is not in the store yet, and will be published later")
 
 
-def _publish_call(folder: Path, store: ObjectStore, trace_id: str) -> bool:
+def _publish_call(folder: Path, store: ObjectStore, index: TraceIndex | None, trace_id: str) -> bool:
     """Publish the trace of a call, and some of what waits. False where it could not be published."""
     trace, outbox = folder / f"{trace_id}.jsonl", Outbox(folder)
     if not trace.is_file():
@@ -106,28 +108,36 @@ def _publish_call(folder: Path, store: ObjectStore, trace_id: str) -> bool:
         with suppress(StorageError):
             outbox.add(trace_id, str(error))
         return False
+    if index is not None:
+        try:
+            index.put(trace)
+        except StorageError as error:  # the database logs it, once
+            with suppress(StorageError):
+                outbox.add(trace_id, str(error))
+            return True
     outbox.remove(trace_id)
-    publish_waiting(folder, store, OTHERS_S)
+    publish_waiting(folder, store, OTHERS_S, index)
     return True
 
 
-def publish_waiting(folder: Path, store: ObjectStore, seconds: float) -> Published:
-    """Publish what is in the outbox of a folder, for so many seconds. A problem ends it."""
+def publish_waiting(folder: Path, store: ObjectStore, seconds: float, index: TraceIndex | None = None) -> Published:
+    """Publish what is in the outbox of a folder, for so many seconds, and index it. A problem ends it."""
     outbox, end = Outbox(folder), time.monotonic() + seconds
     waiting = [each.trace for each in outbox.waiting()]
-    return _publish(waiting, outbox, Published(), lambda trace: publish_trace(trace, store, end))
+    return _publish(waiting, outbox, Published(), index, lambda trace: publish_trace(trace, store, end))
 
 
-def publish_left(folder: Path, url: str) -> threading.Thread:
+def publish_left(folder: Path, url: str, index_url: str | None = None) -> threading.Thread:
     """Begin to publish what is in the outboxes of a server's folder of traces, in a thread, and return that.
 
     Raises ConfigurationError.
     """
     stores = list(stores_of(folder, url))
+    trace_index(index_url, stores[0][1])
 
     def publish() -> None:
         for each, store in stores:
-            done = publish_waiting(each, store, float("inf"))
+            done = publish_waiting(each, store, float("inf"), trace_index(index_url, store))
             if done.problem:
                 _log.warning("%d traces are not in the store yet: %s", done.left, done.problem)
                 return
@@ -137,8 +147,10 @@ def publish_left(folder: Path, url: str) -> threading.Thread:
     return thread
 
 
-def publish_all(folder: Path, store: ObjectStore, done: Published | None = None) -> Published:
-    """Publish every trace of a folder that the store does not have, also those that no outbox knows of.
+def publish_all(
+    folder: Path, store: ObjectStore, done: Published | None = None, index: TraceIndex | None = None
+) -> Published:
+    """Publish every trace of a folder that the store does not have, also those that no outbox knows of; index all.
 
     It is counted in `done`, which is returned.
     """
@@ -149,7 +161,7 @@ def publish_all(folder: Path, store: ObjectStore, done: Published | None = None)
     except StorageError as error:
         done.left, done.problem = done.left + len(files), str(error)
         return done
-    return _publish(files, Outbox(folder), done, lambda trace: publish_trace(trace, store, known=known))
+    return _publish(files, Outbox(folder), done, index, lambda trace: publish_trace(trace, store, known=known))
 
 
 def unpublished(folder: Path, store: ObjectStore) -> list[Waiting]:
@@ -173,13 +185,17 @@ def _is_known(trace: Path, known: Mapping[str, int]) -> bool:
         return False
 
 
-def _publish(traces: list[Path], outbox: Outbox, done: Published, send: Callable[[Path], int]) -> Published:
+def _publish(
+    traces: list[Path], outbox: Outbox, done: Published, index: TraceIndex | None, send: Callable[[Path], int]
+) -> Published:
     for number, trace in enumerate(traces):
         if is_held(trace):
             done.running += 1
             continue
         try:
             sent = send(trace)
+            if index is not None:
+                index.put(trace)
         except TraceError as error:  # the others can still be published
             done.left, done.problem = done.left + 1, str(error)
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 from urllib.request import getproxies_environment
 
 from pydantic import SecretStr
@@ -25,6 +25,8 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     values = [getattr(settings, name) for name in type(settings).model_fields]
     keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     addresses = [settings.api_base, settings.tavily_base_url, settings.store, *getproxies_environment().values()]
+    if settings.trace_index is not None:
+        addresses.append(settings.trace_index.get_secret_value())
     return (
         *keys,
         *store_secrets(),
@@ -37,6 +39,7 @@ def _credentials(address: str) -> Iterator[str]:
     try:
         parts = urlsplit(address)
         user, at, _ = parts.netloc.rpartition("@")
+        yield from parse_qs(parts.query).get("password", ())
     except ValueError:
         return
     if at:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
@@ -143,8 +144,13 @@ def list_traces(folder: Path) -> list[TraceSummary]:
 
     Raises TraceError where the folder can't be read.
     """
-    summaries = [_summary(path) for path in trace_files(folder)]
-    return sorted(summaries, key=lambda each: each.started.timestamp() if each.started else 0.0, reverse=True)
+    return newest_first(summary_of(path) for path in trace_files(folder))
+
+
+def newest_first(summaries: Iterable[TraceSummary]) -> list[TraceSummary]:
+    """Return summaries as lists have them: by the start of the call, the newest first, then by id."""
+    by_id = sorted(summaries, key=lambda each: each.trace_id)
+    return sorted(by_id, key=lambda each: each.started.timestamp() if each.started else 0.0, reverse=True)
 
 
 def find_trace(folder: Path, prefix: str | None = None) -> Path:
@@ -254,7 +260,7 @@ def _outcome(raw: list[dict[str, Any]]) -> Outcome:
     return endings[-1] if endings else "unfinished"
 
 
-def _summary(path: Path) -> TraceSummary:
+def summary_of(path: Path) -> TraceSummary:
     """Return a trace's summary from the first line and the end of its file."""
     try:
         with path.open("rb") as file:

@@ -36,6 +36,11 @@ class Wanted:
     statuses: frozenset[Status] = frozenset()
     """Statuses of the calls; empty for any."""
 
+    @property
+    def words(self) -> list[str]:
+        """Words of `text`, as `searched_text` has them."""
+        return self.text.casefold().split()
+
     def admits(self, summary: TraceSummary) -> bool:
         """Return whether what a summary tells is wanted; the words of `text` are not in it."""
         sources = (summary.source or "").split(",")
@@ -56,11 +61,19 @@ class Wanted:
 
 def search_traces(folder: Path, wanted: Wanted) -> list[TraceSummary]:
     """Return the traces of a folder that are wanted, newest first."""
-    words = wanted.text.casefold().split()
-    return [each for each in list_traces(folder) if wanted.admits(each) and (not words or _has(each.path, words))]
+    return [each for each in list_traces(folder) if is_wanted(each, wanted)]
 
 
-def _has(path: Path, words: list[str]) -> bool:
+def is_wanted(summary: TraceSummary, wanted: Wanted) -> bool:
+    """Return whether a call is wanted: by its summary, and by its trace where words are looked for."""
+    if not wanted.admits(summary):
+        return False
+    searched = searched_text(summary.path) if wanted.words else ""
+    return all(word in searched for word in wanted.words)
+
+
+def searched_text(path: Path) -> str:
+    """Return what of a trace is searched, without case; empty where it can't be read."""
     texts: list[str] = []
     try:
         with path.open("rb") as file:
@@ -78,9 +91,8 @@ def _has(path: Path, words: list[str]) -> bool:
                         for citation in cited if isinstance(cited, list) else []:
                             texts += map(_site_of, _strings(citation, "locator"))
     except OSError:
-        return False
-    searched = "\n".join(texts).casefold()
-    return all(word in searched for word in words)
+        return ""
+    return "\n".join(texts).casefold()
 
 
 def _strings(data: Any, *names: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from marchwarden.cli.early import trace_folder
-from marchwarden.cli.library.stored_traces import fetch_traces
+from marchwarden.cli.library.stored_traces import listed_traces
 
 if TYPE_CHECKING:
     from marchwarden.contract import Status
@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """List earlier calls, newest first, and search them."""
     from marchwarden.cli.views import console
-    from marchwarden.trace.trace_search import Wanted, search_traces
+    from marchwarden.trace.trace_search import Wanted
 
     chosen: dict[Status, bool] = {"failed": failed, "nothing_found": nothing_found}
     wanted = Wanted(
@@ -83,9 +83,8 @@ def command(
         most_confidence=max_confidence,
         statuses=frozenset(status for status, is_wanted in chosen.items() if is_wanted),
     )
-    fetch_traces()
     folder = trace_folder()
-    found = search_traces(folder, wanted)
+    found = listed_traces(wanted)
     if json:
         console.json([plain(each) for each in found[:limit]])
     elif found:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from marchwarden.cli import options
-from marchwarden.cli.early import store_url, trace_folder
+from marchwarden.cli.early import index_url, store_url, trace_folder
 from marchwarden.cli.quick import QuickCommand, QuickGroup
 from marchwarden.cli.traces import show_figures
 
@@ -96,15 +96,16 @@ def push_command(
 
     A call publishes its own trace, and what was left before. This command is for traces from before the store was
     set, and for those that could not be published. Calls that still run are left out. A killed call is published as
-    far as it came.
+    far as it came. With MARCHWARDEN_TRACE_INDEX, every trace of this machine is listed there afterwards.
     """
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
     from marchwarden.sharing.publication import Published, publish_all, stores_of
+    from marchwarden.sharing.trace_index import trace_index
 
     done = Published()
     for folder, store in stores_of(trace_folder(), _url()):
-        publish_all(folder, store, done)
+        publish_all(folder, store, done, trace_index(index_url(), store))
     if json:
         console.json(asdict(done))
     else:

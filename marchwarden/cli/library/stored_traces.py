@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from marchwarden.cli.early import store_url, trace_folder
+from marchwarden.cli.early import index_url, store_url, trace_folder
+
+if TYPE_CHECKING:
+    from marchwarden.trace.reader import TraceSummary
+    from marchwarden.trace.trace_search import Wanted
 
 # The value of an option, or an argument, that stands for the latest answer.
 LATEST = "latest"
@@ -42,6 +47,27 @@ def stored_trace(prefix: str | None) -> Path:
         # What is here is shown all the same.
         console.notice(f"What is missing here can't be fetched: {error}", error.hint)
         return find_trace(folder, prefix)
+
+
+def listed_traces(wanted: Wanted) -> list[TraceSummary]:
+    """Return the calls that are wanted, newest first: by the index where there is one, else by the traces themselves,
+    after those of the store were fetched. A problem is told."""
+    from marchwarden.trace.trace_search import search_traces
+
+    url, index_at = store_url(), index_url()
+    if url and index_at:
+        from marchwarden.cli.views import console
+        from marchwarden.errors import StorageError
+        from marchwarden.sharing.object_store import ObjectStore
+        from marchwarden.sharing.trace_index import trace_index
+
+        index = trace_index(index_at, ObjectStore(url))
+        try:
+            return index.search(trace_folder(), wanted) if index else []
+        except StorageError as error:
+            console.notice(f"The traces are listed without their index: {error}", error.hint)
+    fetch_traces()
+    return search_traces(trace_folder(), wanted)
 
 
 def fetch_traces() -> None:

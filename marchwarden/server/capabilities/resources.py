@@ -4,6 +4,7 @@ bytes, which content_resources.py reads."""
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from uuid import UUID
 
 import anyio
@@ -20,8 +21,9 @@ from marchwarden.server.capabilities.content_resources import (
 )
 from marchwarden.settings import Settings
 from marchwarden.sharing.retrieval import fetch_call, fetch_new_traces
+from marchwarden.sharing.trace_index import index_of
 from marchwarden.text.escaping import one_line
-from marchwarden.trace.reader import list_traces, whole_line
+from marchwarden.trace.reader import TraceSummary, list_traces, whole_line
 
 # Traces that are listed at once, the newest first. A guess.
 TRACES_LISTED = 50
@@ -52,15 +54,10 @@ TEMPLATES = [
 
 async def list_resources(settings: Settings, cursor: str | None) -> types.ListResourcesResult:
     """Return the traces after the one that `cursor` names. Raises MCPError where there is no such trace."""
-    await anyio.to_thread.run_sync(fetch_new_traces, settings)
-    summaries = await anyio.to_thread.run_sync(list_traces, settings.traces)
-    start = 0
-    if cursor is not None:
-        ids = [summary.trace_id for summary in summaries]
-        if cursor not in ids:
-            raise MCPError(types.INVALID_PARAMS, "this cursor is not valid", {"cursor": cursor})
-        start = ids.index(cursor) + 1
-    page = summaries[start : start + TRACES_LISTED]
+    listed = await anyio.to_thread.run_sync(_page, settings, cursor)
+    if listed is None:
+        raise MCPError(types.INVALID_PARAMS, "this cursor is not valid", {"cursor": cursor})
+    page, rest = listed
     resources = [
         types.Resource(
             uri=f"{TRACE}{summary.trace_id}",
@@ -72,8 +69,23 @@ async def list_resources(settings: Settings, cursor: str | None) -> types.ListRe
         )
         for summary in page
     ]
-    is_last = start + TRACES_LISTED >= len(summaries)
-    return types.ListResourcesResult(resources=resources, next_cursor=None if is_last else page[-1].trace_id)
+    return types.ListResourcesResult(resources=resources, next_cursor=rest)
+
+
+def _page(settings: Settings, cursor: str | None) -> tuple[list[TraceSummary], str | None] | None:
+    """Return a page of traces, and the cursor of the next one; None where there is no trace for `cursor`."""
+    with suppress(ConfigurationError, StorageError):  # the database has logged it
+        if (index := index_of(settings)) is not None:
+            return index.page(settings.traces, cursor, TRACES_LISTED)
+    fetch_new_traces(settings)
+    summaries, start = list_traces(settings.traces), 0
+    if cursor is not None:
+        ids = [summary.trace_id for summary in summaries]
+        if cursor not in ids:
+            return None
+        start = ids.index(cursor) + 1
+    page = summaries[start : start + TRACES_LISTED]
+    return page, page[-1].trace_id if start + TRACES_LISTED < len(summaries) else None
 
 
 async def read_resource(settings: Settings, uri: str) -> types.ReadResourceResult:

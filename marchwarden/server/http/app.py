@@ -34,6 +34,7 @@ from marchwarden.server.http.free_memory import EVERY_S, give_back
 from marchwarden.server.http.observation import JsonLog, Metrics, ObservationMiddleware, RequestSeen, no_metrics
 from marchwarden.server.http.origins import Names, NamesMiddleware, declared_origins
 from marchwarden.server.service import Service
+from marchwarden.sharing.trace_index import open_database
 
 PATH = "/mcp"
 # Seconds that a connection without a request is kept. A guess, longer than most proxies' pause.
@@ -141,8 +142,18 @@ async def _ready(service: Service, request: Request) -> Response:
     """Answer 200 where a call would be taken now, 503 where it would be refused."""
     refused = service.admission.refusal()
     if refused is None:
-        return PlainTextResponse("ready\n")
+        return PlainTextResponse("ready\n" + _without_index(service))
     return PlainTextResponse("not ready\n", 503, headers={"retry-after": str(refused.retry_after)})
+
+
+def _without_index(service: Service) -> str:
+    """Return a line about an index of traces that can't be used: calls are answered all the same."""
+    given = service.settings.trace_index
+    if given is None or service.settings.store is None:
+        return ""
+    database = open_database(given.get_secret_value())
+    database.check_later()
+    return f"{database.problem}\n" if database.problem else ""
 
 
 class _Runner(uvicorn.Server):

@@ -10,7 +10,9 @@ import pytest
 from marchwarden.cli.library.stored_traces import tell_unpublished
 from marchwarden.sharing.outbox import Outbox
 from tests.cli.conftest import Run, a_call, record
-from tests.sharing.calls import objects_in, with_store, without_store
+from tests.postgres_server import a_postgres_server
+from tests.sharing.calls import a_trace, objects_in, with_store, without_store
+from tests.trace.samples import started
 
 TRACE_ID = "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
 
@@ -138,3 +140,21 @@ def test_doctor_tells_the_state_of_the_store(run: Run, shared: Path, monkeypatch
     assert state() == ("note", f"MARCHWARDEN_STORE (file:{shared}): there is no such folder")
     monkeypatch.setenv("MARCHWARDEN_STORE", "s3://key:hunter22@bucket")
     assert state() == ("broken", "MARCHWARDEN_STORE (s3://bucket) has credentials in it")
+
+
+def test_history_lists_the_calls_of_other_machines_by_the_index(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "shared").mkdir(mode=0o700)
+    a_trace(tmp_path / "here", started("What is a fjord?"))
+    monkeypatch.setenv("MARCHWARDEN_STORE", f"file:{tmp_path}/shared")
+    monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "here"))
+    with a_postgres_server() as url:
+        monkeypatch.setenv("MARCHWARDEN_TRACE_INDEX", f"{url}admin")
+        assert run("store", "push").code == 0
+        monkeypatch.setenv("MARCHWARDEN_TRACE_DIR", str(tmp_path / "there"))
+        assert "What is a fjord?" in run("history", "fjord").out
+        assert not (tmp_path / "there").exists()
+    ran = run("history", "fjord")
+    assert "What is a fjord?" in ran.out
+    assert "without their index: the index of traces can't be used: it can't be reached" in " ".join(ran.err.split())
