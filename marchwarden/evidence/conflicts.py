@@ -30,7 +30,7 @@ CHANGES = re.compile(
     r"required?|last time|when (did|was|were)\b.* last)\b",
     re.IGNORECASE,
 )
-PRESENT = re.compile(r"\b(is|are|do|does|has|have|can|should|must|will)\b", re.IGNORECASE)
+_PRESENT = re.compile(r"\b(is|are|do|does|has|have|can|should|must|will)\b", re.IGNORECASE)
 
 
 def find_conflicts(ledger: Ledger, parameters: Parameters = DEFAULT) -> list[Conflict]:
@@ -96,7 +96,7 @@ def _why_it_lost(ledger: Ledger, lost: Excerpt, preferred: Excerpt) -> str | Non
     if not stale.dated or not fresh.dated:
         return None
     newer_by, question = fresh.dated - stale.dated, asked_text(ledger.question)
-    about_now = PRESENT.search(question) is not None
+    about_now = _PRESENT.search(question) is not None
     changes = CHANGES.search(question) or (about_now and CHANGES.search(lost.text))
     if (changes and newer_by >= NEWER) or (about_now and newer_by >= OUTDATED):
         # The day of each, named where it is another than the one that a citation shows.

@@ -87,6 +87,7 @@ _CIRCUMSTANCE = re.compile(
     r"(?:my|our)\b(?=(?: [\w-]+){1,3} (?:is|are|has|have|was|were|takes?|gets?|keeps?)\b))(?P<told>.+)",
     re.IGNORECASE,
 )
+_AGE = re.compile(r"(?:\bis|\bam|['’]m|^) (\d{1,3})\b(?=\W*$|,| and\b| years?\b)", re.IGNORECASE)
 # What it says of the asker, their people, and how they came to ask.
 _OF_THE_ASKER = re.compile(
     r"\W*\d.*|told|asked|said|heard|hearing|read|bought|booked|moved|live[ds]?|go(?:es|ing)|gone|been|found|feel\w*|"
@@ -185,7 +186,9 @@ def _circumstances(clause: str, setting: Sequence[str]) -> list[str]:
         return []
     short = (text for text in setting if len(text.split()) <= _MOST_WORDS_OF_A_CIRCUMSTANCE)
     told = [match["told"] for match in map(_CIRCUMSTANCE.match, short) if match]
-    return [word for word in _topic_words(told) if not _OF_THE_ASKER.fullmatch(word)][:_MOST_LENT_WORDS]
+    ages = [f"{match[1]} years" for match in map(_AGE.search, told) if match]
+    words = [word for word in _topic_words(told) if not _OF_THE_ASKER.fullmatch(word)]
+    return [*ages, *words][:_MOST_LENT_WORDS]
 
 
 def _thing_meant(clause: str, setting: Sequence[str], named: Sequence[str]) -> list[str]:

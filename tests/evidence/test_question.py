@@ -71,6 +71,7 @@ from marchwarden.text.turns import NOTHING_FOUND, as_context, turn_of
         ("I build an Adirondack chair. Which saw cuts the concave curves best?", ["Which saw cuts the concave curves best (Adirondack chair)"]),
         # What is said of the asker's own lot belongs to a question that says little by itself.
         ("My daughter has coeliac disease. Can she eat sourdough bread?", ["Can she eat sourdough bread (coeliac disease)"]),
+        ("My son is 5. How many hours of sleep does he need?", ["How many hours of sleep does he need (5 years)"]),
         ("I'm pregnant, how many cups of coffee can I have a day?", ["how many cups of coffee can I have a day (pregnant)"]),
         ("As a child I was told I'm allergic to penicillin. Is that likely to be true still?", ["Is that likely to be true still (allergic penicillin)"]),
         ("My vase hydrangeas are drooping. How can I bring them back?", ["How can I bring them back (vase hydrangeas drooping)"]),

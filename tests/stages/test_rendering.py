@@ -162,9 +162,13 @@ OLD, NEW = "Nineteen countries have the euro.", "Since January 2026, the euro is
     [
         # (date, authority, relevance) of each source
         ("Which countries have the euro?", ("2019-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [NEW, OLD]),
-        ("Which countries have the euro?", ("2025-09-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [OLD, NEW]),
-        ("Which countries got the euro?", ("2025-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [OLD, NEW]),
-        ("Which countries got the euro?", ("2024-01-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [NEW, OLD]),
+        ("Which countries have the euro?", ("2025-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.7), [OLD, NEW]),
+        (
+            "Which countries have the euro now?",
+            ("2025-03-01", "medium", 0.9),
+            ("2026-02-01", "medium", 0.7),
+            [NEW, OLD],
+        ),
         ("Which countries have the euro?", ("2019-03-01", "medium", 0.9), (None, "medium", 0.7), [OLD, NEW]),
         # The younger one answers far less.
         ("Which countries have the euro?", ("2019-03-01", "medium", 0.9), ("2026-02-01", "medium", 0.56), [OLD, NEW]),
