@@ -11,6 +11,7 @@ import re
 from datetime import timedelta
 from itertools import combinations
 
+from marchwarden.evidence.asking.changing import CHANGES, NEWER
 from marchwarden.evidence.contradictions.disagreements import different_answers, disagreement
 from marchwarden.evidence.contradictions.near_copies import other_word
 from marchwarden.evidence.framing import asked_text
@@ -18,18 +19,9 @@ from marchwarden.evidence.statements import asked, statement
 from marchwarden.ledger import Aspect, Conflict, Excerpt, Ledger
 from marchwarden.programs.parameters import DEFAULT, Parameters
 
-# Least difference between two dates for the newer side to be preferred, where the subject changes with time. A guess.
-NEWER = timedelta(days=270)
-# The same where the question is about the present. A guess.
+# Least difference between two dates for the newer side to win where the question is about the present. A guess.
 OUTDATED = timedelta(days=12 * 365.25)
 
-# Words for things that change with time.
-CHANGES = re.compile(
-    r"\b(current|currently|now|nowadays|today|at present|yet|record|latest|fastest|population of|price|holds?|as of|"
-    r"so far|still|(most )?recent(ly)?|estimated|how many people (live|are)|apply|applies|deadline|have to|must|"
-    r"required?|last time|when (did|was|were)\b.* last)\b",
-    re.IGNORECASE,
-)
 _PRESENT = re.compile(r"\b(is|are|do|does|has|have|can|should|must|will)\b", re.IGNORECASE)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import Gap, OpenQuestion, Priority, Recency
-from marchwarden.evidence.conflicts import CHANGES
+from marchwarden.evidence.asking.changing import CHANGES
 from marchwarden.evidence.grounding import invented
 from marchwarden.ledger import Excerpt, Ledger
 from marchwarden.stages.bounded_lists import keep_valid

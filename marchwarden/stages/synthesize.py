@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, RootModel
 
 from marchwarden.contract import DISAGREEMENT, Depth, SourceAuthority
 from marchwarden.errors import Limit
-from marchwarden.evidence.conflicts import CHANGES, NEWER
+from marchwarden.evidence.asking.changing import CHANGES, NEWER
 from marchwarden.evidence.entailment.objections import URL, find_objection
 from marchwarden.evidence.entailment.pair import split_sentences
 from marchwarden.evidence.grounding import repeats, speaks_for, support
@@ -45,7 +45,7 @@ CLAIMS_PER_SOURCE = 3
 MOST_DISAGREEMENTS = 2
 MOST_LOST = 4
 # A source gives way to one so much younger whose quote has this share of its relevance at least; for questions about
-# what changes with time to one that is younger by conflicts.NEWER. Guesses.
+# what changes with time to one that is younger by `NEWER`. Guesses.
 OUTDATED, ABOUT_AS_WELL = timedelta(days=730), 0.65
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 # The words of other clauses, at the end of an aspect (evidence/question.py).

@@ -21,6 +21,7 @@ from marchwarden.evaluation.runs.run import Record, Run, open_run, start_run
 from marchwarden.evaluation.runs.runner import ask_all, ask_one, scored
 from marchwarden.execution.run_budget import RunBudget
 from marchwarden.settings import Settings, load_settings
+from marchwarden.trace.events import Synthesized
 from marchwarden.trace.reader import read_trace
 from marchwarden.trace.writer import TraceWriter
 from tests import standins
@@ -116,7 +117,8 @@ async def test_who_worded_an_answer_is_read_from_its_trace(run: Run, settings: S
     for model, own_words in (("extractive", None), ("openai/m", {"hits": 1, "of": 1})):
         with TraceWriter(own.traces, TRACE_ID) as writer:
             for event in a_whole_call():
-                writer.record(event)
+                is_worded = isinstance(event, Synthesized)
+                writer.record(event.model_copy(update={"stage_form": "model"}) if is_worded else event)
         its = own.model_copy(update={"model": model})
         assert scored(TOMATOES, a_result(), None, TRACE_ID, 1.0, its).cells["by_model"] == own_words
         (own.traces / f"{TRACE_ID}.jsonl").unlink()
