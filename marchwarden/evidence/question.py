@@ -80,7 +80,7 @@ _ERRAND = frozenset(
     )
 )
 _MOST_LENT_WORDS = 4
-# Words of a clause that tells little, of what askers say of themselves in short, and of what is lent of it: guesses.
+# Words of a clause that tells little, and of what askers say of themselves in short, at most. Guesses.
 _MOST_WORDS_OF_A_SHORT_CLAUSE, _MOST_WORDS_OF_A_CIRCUMSTANCE = 4, 14
 _CIRCUMSTANCE = re.compile(
     r"^(?:.{0,40}?\b)??(?:(?:i|we)(?: (?:am|have|had|run|own|keep|grow|use|take|drive|got|build)\b|['’](?:m|ve)\b)|"
