@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import time
 from collections.abc import Awaitable
@@ -59,8 +58,6 @@ hosts, to try it out. Do not pass its answers on as research."""
 _DESCRIPTION = """\
 Research a question: search, read pages, and answer with citations whose excerpts are exact copies of what was read.
 Says what it could not find (gaps), what else it met (discoveries, open questions), and how sure it is."""
-
-logger = logging.getLogger(__name__)
 
 
 class Research(Protocol):

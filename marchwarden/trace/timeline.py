@@ -7,14 +7,11 @@ may.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from marchwarden.observations import is_database, is_file
 from marchwarden.trace.json_view import JsonView
 from marchwarden.trace.reader import Trace, instant
-
-if TYPE_CHECKING:
-    from marchwarden.trace.events import Event
 
 
 @dataclass(frozen=True)
@@ -49,16 +46,6 @@ def timeline(trace: Trace) -> list[Entry]:
         except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError):
             entries.append(Entry(*head, "(a step that this version does not know)", decision))
     return entries
-
-
-def describe(event: Event) -> str:
-    """Return the description of an event, on one line."""
-    return _describe(JsonView.of(event.model_dump(mode="json")))
-
-
-def details_of(event: Event) -> tuple[tuple[str, str], ...]:
-    """Return the details of an event that its description leaves out, as (label, value)."""
-    return _details(JsonView.of(event.model_dump(mode="json")))
 
 
 # Words for the reasons of `stop` and `killed`. A reason that is not here, of a newer version, is shown as it stands.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import re
 import stat
@@ -31,8 +30,6 @@ _OAUTH = "oauth-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 # Characters of a token, at least: 24 random bytes have 32 in base64.
 MIN_TOKEN_CHARS = 32
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
