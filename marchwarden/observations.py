@@ -276,7 +276,6 @@ class Page:
     passages: tuple[Passage, ...]
     media_type: str = "text/html"
     title: str | None = None
-    site: str | None = None
     author: str | None = None
     published: date | None = None
     modified: date | None = None
@@ -299,7 +298,7 @@ class Page:
     """Corrections, expressions of concern and the like that the page tells of its work."""
 
     def __post_init__(self) -> None:
-        for name in ("title", "site", "author"):
+        for name in ("title", "author"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, plain_line(value, TITLE_CHARS) or None)
 

@@ -170,7 +170,6 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     return replace(
         page,
         title=metadata.title,
-        site=metadata.site,
         author=metadata.author,
         published=published,
         modified=modified,

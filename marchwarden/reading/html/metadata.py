@@ -1,4 +1,4 @@
-"""Metadata of an HTML page: title, site, author, dates, language, canonical address, standing.
+"""Metadata of an HTML page: title, author, dates, language, canonical address, standing.
 
 Structured data (schema.org) counts first, then <meta>, then the visible text.
 
@@ -35,7 +35,6 @@ from marchwarden.text.invisible import visible_line
 @dataclass(frozen=True)
 class Metadata:
     title: str | None = None
-    site: str | None = None
     author: str | None = None
     published: date | None = None
     modified: date | None = None
@@ -97,7 +96,6 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
             break
     return Metadata(
         title=_title(tree, meta, about, site, url),
-        site=site or None,
         author=author or byline_of(tree),
         published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
         modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),

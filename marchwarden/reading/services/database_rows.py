@@ -105,7 +105,6 @@ def read_rows(page: Page, body: bytes) -> Page | Failure:
         text_hash=content_hash(text.encode()),
         passages=tuple(passages),
         title=says,
-        site=str(facts.get("database", "")) or None,
         modified=day,
         query=statement,
     )

@@ -49,7 +49,6 @@ def read_hackernews(page: Page, body: bytes) -> Page | Failure:
     return replace(
         page,
         title=title if isinstance(title, str) else None,
-        site="Hacker News",
         author=author if isinstance(author, str) else None,
         published=made,
         language="en",

@@ -66,7 +66,6 @@ def read_stackexchange(page: Page, body: bytes) -> Page | Failure:
     return replace(
         page,
         title=title,
-        site=site,
         published=min(made, default=None),
         modified=max((*made, *changed), default=None),
         source="stackexchange",

@@ -136,7 +136,6 @@ def read_wikidata(page: Page, body: bytes) -> Page | Failure:
     return replace(
         with_text(replace(page, language="en"), tuple(blocks)),
         title=subject,
-        site="Wikidata",
         modified=modified,
         source=PROFILE,
         work=Work(version=str(entity.get("lastrevid")), venue="Wikidata"),

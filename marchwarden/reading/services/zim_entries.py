@@ -32,7 +32,6 @@ def read_zim(page: Page, body: bytes) -> Page | Failure:
         found,
         content_hash=page.content_hash,
         source="zim",
-        site=title or found.site,
         modified=found.modified or as_date(day),
         work=replace(found.work or Work(), version=f"{file}, {day}" if day else file, venue=title or None),
     )

@@ -124,7 +124,7 @@ def test_answers_stand_in_the_order_of_their_votes_with_author_licence_and_an_ad
     assert first.text == "Just don't call free() on your original ptr in the happy path."
     assert first.heading == "Answer by Aaron S. Kurland · score 42 · accepted · CC BY-SA 4.0"
     assert first.place == "21006798"
-    assert (page.title, page.site, page.source) == ("Proper usage of realloc", "Stack Overflow", "stackexchange")
+    assert (page.title, page.source) == ("Proper usage of realloc", "stackexchange")
     assert page.work is not None
     assert page.work.authors == ("Aaron S. Kurland", "Keeler", "Paulo Bu")
     assert page.work.venue == "Stack Overflow, CC BY-SA 3.0, CC BY-SA 4.0"
@@ -136,7 +136,8 @@ def test_an_answer_that_was_voted_down_is_no_evidence() -> None:
     told["items"][1]["score"] = -1
     page = a_page(read_stackexchange, told, "https://cooking.stackexchange.com/questions/21006707/x")
     assert "Keeler" not in page.text
-    assert page.site == "Cooking Stack Exchange"
+    assert page.work is not None
+    assert (page.work.venue or "").startswith("Cooking Stack Exchange, ")
     told["items"] = [told["items"][1]]
     failure = read(read_stackexchange, told)
     assert isinstance(failure, Failure)

@@ -101,7 +101,7 @@ def test_an_entry_is_read_with_the_edition_that_it_is_from_and_again_from_its_by
     assert outcome.body is not None
     assert page.passages[0].text == "The windmill of Hamar grinds oats from May until the first snow falls."
     assert page.work is not None
-    assert (page.source, page.site, page.work.version) == ("zim", "Mills", "mills_2026-03.zim, 2026-03-01")
+    assert (page.source, page.work.venue, page.work.version) == ("zim", "Mills", "mills_2026-03.zim, 2026-03-01")
     assert str(page.modified) == "2026-03-01"
     again = read_page(outcome.body, url=outcome.final_url, content_type=outcome.content_type)
     assert isinstance(again, Page)

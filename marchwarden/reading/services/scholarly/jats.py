@@ -88,7 +88,6 @@ def read_jats(page: Page, body: bytes) -> Page | Failure:
         with_references(page, entries, marks),
         title=title or None,
         author=", ".join(work.authors) or None,
-        site=work.venue,
         published=published,
         links=links,
         standing=standing or standing_of(title, page.text),

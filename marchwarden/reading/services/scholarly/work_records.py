@@ -79,7 +79,6 @@ def page_of_records(page: Page, records: Sequence[WorkRecord]) -> Page | Failure
         page,
         title=record.title,
         author=", ".join(record.work.authors) or None,
-        site=record.work.venue,
         published=record.published,
         modified=record.modified,
         links=tuple(dict.fromkeys(links)),
