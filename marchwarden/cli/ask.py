@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -96,12 +96,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    context: Annotated[
-        str | None, typer.Option(help="What you already know, so that it is not researched again.")
-    ] = None,
-    depth: Annotated[
-        Literal["shallow", "balanced", "deep"], typer.Option(help="How thorough to be: a target, not a limit.")
-    ] = "balanced",
+    context: options.Context = None,
+    depth: options.Depth = "balanced",
     budget: Annotated[
         int | None,
         typer.Option(

@@ -64,9 +64,7 @@ def command(
             help="Continue from an earlier answer, over the same sources. Default: the latest.",
         ),
     ] = None,
-    depth: Annotated[
-        str, typer.Option(metavar="DEPTH", help="Depth of every question: shallow, balanced or deep.")
-    ] = ("balanced"),
+    depth: options.Depth = "balanced",
     budget: Annotated[
         int | None, typer.Option(metavar="TOKENS", help="Most model tokens for each question. Default: 20000.")
     ] = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.early import debugging
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def command(
     online: Annotated[
         bool, typer.Option("--online", metavar="", help="Also test the keys, with a small call to each service.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Check settings, keys, model, search, folders and libraries, and say what to do."""
     from marchwarden.cli.views import console

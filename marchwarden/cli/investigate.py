@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -72,12 +72,8 @@ def command(
             "Default: one researcher for each source in the settings.",
         ),
     ] = None,
-    context: Annotated[
-        str | None, typer.Option(help="What you already know, so that it is not researched again.")
-    ] = None,
-    depth: Annotated[
-        Literal["shallow", "balanced", "deep"], typer.Option(help="How thorough to be: a target, not a limit.")
-    ] = "balanced",
+    context: options.Context = None,
+    depth: options.Depth = "balanced",
     budget: Annotated[
         int | None,
         typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -24,6 +24,12 @@ Trace: TypeAlias = Annotated[
         help="Id of the call, its first characters, or a trace file. Default: the latest answer.",
         autocompletion=complete_trace,
     ),
+]
+Context: TypeAlias = Annotated[
+    str | None, typer.Option(help="What you already know, so that it is not researched again.")
+]
+Depth: TypeAlias = Annotated[
+    Literal["shallow", "balanced", "deep"], typer.Option(help="How thorough to be: a target, not a limit.")
 ]
 Source: TypeAlias = Annotated[
     str | None,
@@ -65,6 +71,7 @@ Output: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[
     bool, typer.Option("--force", metavar="", help="Replace the --output file if it exists.")
 ]
+ForceFile: TypeAlias = Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")]
 Cluster: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,6 @@ import typer
 
 from marchwarden.cli import options
 from marchwarden.cli.ask import sources_in_force
-from marchwarden.cli.configuration.completion import complete_model
 
 EPILOGUE = """Examples:
 
@@ -40,9 +39,7 @@ def command(
             help="Let other machines reach --host without a token. Their calls use your keys.",
         ),
     ] = False,
-    model: Annotated[
-        str | None, typer.Option(autocompletion=complete_model, help="Model id, or extractive for none.")
-    ] = None,
+    model: options.Model = None,
     source: options.Source = None,
     web: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of another frozen web.")] = None,
     team: Annotated[

@@ -67,7 +67,7 @@ def sources(
     online: Annotated[
         bool, typer.Option("--online", metavar="", help="Also test each source with a small search.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """List the sources that can be searched, and what each needs; `*` marks those that are searched by default."""
     if context.invoked_subcommand is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library import history
 from marchwarden.cli.library.history import age_of, plain, utc
@@ -51,7 +52,7 @@ def command(
             "`marchwarden history` does.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Show how much disk space traces and stored pages take; `traces prune` removes old ones."""
     if context.invoked_subcommand is not None:
@@ -73,7 +74,7 @@ def prune_command(
         bool, typer.Option("--keep-cited", metavar="", help="Keep calls whose answer has a citation.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only show what would be removed.")] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Remove old traces, with the stored pages that no other trace names.
 

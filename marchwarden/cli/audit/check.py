@@ -50,7 +50,7 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the frozen web to check against. Default: the call's own."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Read cited pages again, and say for each quote whether it is still there, changed, moved, gone or closed.
 

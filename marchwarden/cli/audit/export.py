@@ -11,7 +11,6 @@ import typer
 from marchwarden.cli import options
 from marchwarden.cli.ask import NOTHING_FOUND
 from marchwarden.cli.library.stored_traces import stored_trace
-from marchwarden.cli.options import check_output
 
 # The same as in audit/bibliography.py, which takes long to import.
 BibliographyFormat: TypeAlias = Literal["bibtex", "ris", "csl"]
@@ -57,7 +56,7 @@ def command(
         BibliographyFormat | None,
         typer.Option("--format", metavar="bibtex|ris|csl", help="Format of that list. Without -o it goes to stdout."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
+    force: options.ForceFile = False,
 ) -> None:
     """Export a call as a bundle that anybody can check, as one HTML page, or as a list of cited works.
 
@@ -75,11 +74,11 @@ def command(
     if bundle is None and html is None and output is None and form is None:
         raise typer.BadParameter("say what to write: --bundle FILE.zip, --html FILE.html or -o FILE.bib")
     if bundle is not None:
-        check_output(bundle, "--bundle", (".zip",), force=force)
+        options.check_output(bundle, "--bundle", (".zip",), force=force)
     if html is not None:
-        check_output(html, "--html", (".html", ".htm"), force=force)
+        options.check_output(html, "--html", (".html", ".htm"), force=force)
     if output is not None:
-        check_output(output, "--output", tuple(ENDINGS) if form is None else ("",), force=force)
+        options.check_output(output, "--output", tuple(ENDINGS) if form is None else ("",), force=force)
         form = form or format_of(output)
     trace, listed = stored_trace(trace_id), True
     if form is not None:

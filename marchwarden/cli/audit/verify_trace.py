@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import stored_trace
@@ -44,7 +45,7 @@ def command(
             help="OpenSSH public key that the signature must be from. Default: that of MARCHWARDEN_SIGNING_KEY.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Check a call's trace or bundle offline, and give one verdict.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_run
 
 
@@ -20,7 +21,7 @@ def command(
             metavar="RUN_B", autocompletion=complete_run, help="Folder of the run that may be better or worse."
         ),
     ],
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Show how RUN_B differs from RUN_A: every metric with the 95 % interval of its difference, then the questions
     that moved."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.client.question_file import rows_of
-from marchwarden.cli.options import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,7 @@ def command(
             help="Number of questions to make, at most. Default: all of a file, 20 over a corpus.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
+    force: options.ForceFile = False,
 ) -> None:
     """Make labelled questions from a table of questions and answers, or drafts over a corpus.
 
@@ -71,7 +71,7 @@ def command(
     from marchwarden.errors import StorageError
     from marchwarden.files import write_output
 
-    check_output(out, "--out", (".jsonl",), force=force)
+    options.check_output(out, "--out", (".jsonl",), force=force)
     if is_corpus := (given == "corpus" or given.startswith("corpus:")):
         questions = {each.id: each for each in _drafts(given, limit or _DRAFTS)}
     else:

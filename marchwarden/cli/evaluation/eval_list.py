@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.evaluation.eval_run import usual_folder
 
 EPILOGUE = """Examples:
@@ -21,7 +22,7 @@ def command(
         Path | None,
         typer.Argument(metavar="DIR", help="Folder of the runs. Default: ~/.marchwarden/evals."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """List runs, the newest first, with their main scores."""
     # Imported here: `--help` must import none of the heavy modules.

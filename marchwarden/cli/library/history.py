@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import listed_traces
 
@@ -66,7 +67,7 @@ def command(
     nothing_found: Annotated[
         bool, typer.Option("--nothing-found", metavar="", help="Calls whose result cites nothing.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """List earlier calls, newest first, and search them."""
     from marchwarden.cli.views import console

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.ask import NOTHING_FOUND
-from marchwarden.cli.configuration.completion import complete_trace
 from marchwarden.cli.early import trace_folder
 from marchwarden.cli.library.stored_traces import stored_trace
-from marchwarden.cli.options import check_output
 
 EPILOGUE = """Exit codes: 0 it was shown or written · 3 the answer cites nothing to list.
 
@@ -29,14 +28,7 @@ marchwarden show 3f2a --json | jq .confidence"""
 
 
 def command(
-    trace_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ID",
-            help="Id of the call, or its first characters. Default: the latest answer.",
-            autocompletion=complete_trace,
-        ),
-    ] = None,
+    trace_id: options.TraceId = None,
     json: Annotated[bool, typer.Option("--json", metavar="", help="Print the result as JSON.")] = False,
     output: Annotated[
         Path | None,
@@ -44,7 +36,7 @@ def command(
             "--output", "-o", metavar="FILE", help="Write it to a file instead; its ending chooses the format."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
+    force: options.ForceFile = False,
 ) -> None:
     """Show an earlier answer, or write it to a file.
 
@@ -56,7 +48,7 @@ def command(
     from marchwarden.trace.reader import latest_answer, read_trace
 
     if output is not None:
-        check_output(output, "--output", ENDINGS, force=force)
+        options.check_output(output, "--output", ENDINGS, force=force)
     folder = trace_folder()
     latest = latest_answer(folder) if trace_id is None else None
     trace = read_trace(latest or stored_trace(trace_id))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from marchwarden.cli import options
 from marchwarden.cli.configuration.completion import complete_model
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ app = typer.Typer(
 @app.callback(epilog=EPILOGUE)
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """List programs: what was compiled and calibrated for each model, where it is, and whether it is in use."""
     if context.invoked_subcommand:
@@ -72,7 +73,7 @@ def show(
         ),
     ],
     stage: Annotated[str | None, typer.Option(metavar="NAME", help="Show only this stage.")] = None,
-    json: Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")] = False,
+    json: options.PlainJson = False,
 ) -> None:
     """Show a program: instructions and what changed in them, demonstrations, scores, cost."""
     from marchwarden.cli.views import console
