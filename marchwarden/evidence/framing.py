@@ -126,13 +126,13 @@ _ASKS = re.compile(
     rf"^(?:(?:and|or|but|so|also|then) )*(?:{PREPOSITION}?{ASKING}|{INVERTED} (?!you (?:please|also|just)))",
     re.IGNORECASE,
 )
-# "When I was a child, …": a clause of time or place, where no question mark follows.
 # Words that ask in languages where a question may end in a full stop.
 _ASKS_IN_EAST = re.compile(
     r"(?:か|かな|でしょうか|のか)[。.]?$|何[人年月日時]|誰|いくら|いくつ|なぜ[^な]|"
     r"[吗嗎呢][。.]?$|什么|什麼|多少|[谁誰]|哪[里年个些一]|为什么|為什麼|怎么|怎麼|是否|(?:^|\s)(?:متى|أين|كم|لماذا|كيف|هل)\s|"
     r"(?:कब|कहाँ|कौन|किसने|क्यों|कैसे|कितन[ाीे])"
 )
+# "When I was a child, …": a clause of time or place, where no question mark follows.
 _TELLS = re.compile(
     r"^(?:when|where|while|what|who|which|how)(?:ever)? (?:i|we|my|our|he|she|they|you|the|a|an|it)\b",
     re.IGNORECASE,
@@ -197,8 +197,8 @@ def asked_text(text: str) -> str:
 
 
 def _items(text: str) -> tuple[str, list[str]]:
-    """Return the text before a counted list ("1) … 2) …", "a) … b) …") and its items; no items where there is "
-    "none."""
+    """Return the text before a counted list ("1) … 2) …", "a) … b) …") and its items; no items where there is
+    none."""
     marks: list[re.Match[str]] = []
     for mark in _COUNT.finditer(text):
         count = mark["count"]
