@@ -160,7 +160,8 @@ def _man_command(name: str, command: Any) -> Iterator[str]:
             yield f".TP\n.I {_roff(each.metavar or each.name.upper())}\n{_roff(each.help or '')}\n"
         elif not each.hidden:
             names = ", ".join(f"\\fB{_roff(option)}\\fR" for option in each.opts)
-            value = f" \\fI{_roff(each.metavar)}\\fR" if each.metavar else ""
+            named = each.metavar or "|".join(each.type_descriptor.choices or ())
+            value = f" \\fI{_roff(named)}\\fR" if named else ""
             yield f".TP\n{names}{value}\n{_roff(' '.join((each.help or '').split()))}\n"
 
 
