@@ -47,8 +47,9 @@ from marchwarden.ledger import Ledger
 from marchwarden.optimization.stage_sets import STAGE_SETS
 from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
 from marchwarden.programs.parameters import DEFAULT
+from marchwarden.server.admission import HEARTBEAT_SECONDS
 from marchwarden.server.mcp import build
-from marchwarden.server.worker import GRACE_SECONDS, HEARTBEAT_SECONDS
+from marchwarden.server.worker import GRACE_SECONDS
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, load_settings, shipped
 from marchwarden.sources import fetch
 from marchwarden.stages.stage import FAILURES_BORNE

@@ -30,8 +30,9 @@ CALL_MB = 150
 _FIRST_S = 10.0
 # Calls whose mean that is. A guess.
 _REMEMBERED = 20
-# Seconds after which a call that waits is told its position again: callers want to hear something every 10 seconds.
-_HEARTBEAT_S = 8.0
+# Seconds after which the last message is repeated, while a call waits or runs: callers want to hear something every
+# 10 seconds.
+HEARTBEAT_SECONDS = 8.0
 # Positions at the front of the queue that are told each time that they change. A guess.
 _NEAR = 5
 
@@ -197,7 +198,7 @@ class Admission:
         presence.on_leave(lambda: waiter.decide("gone"))
         try:
             while waiter.outcome is None:
-                with anyio.move_on_after(_HEARTBEAT_S):
+                with anyio.move_on_after(HEARTBEAT_SECONDS):
                     await waiter.decided.wait()
                 if waiter.outcome is None:
                     self._tell_position(self._queue.index(waiter))

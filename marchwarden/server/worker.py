@@ -32,7 +32,7 @@ import anyio.to_thread
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, ServerStopping, StorageError
 from marchwarden.server import worker_process
-from marchwarden.server.admission import STOPPED, Ending
+from marchwarden.server.admission import HEARTBEAT_SECONDS, STOPPED, Ending
 from marchwarden.server.worker_process import (
     PASSED_ON,
     Frame,
@@ -72,8 +72,6 @@ GRACE_SECONDS = 2.0
 # Longest silence of a process before its call begins, while it imports what it needs and the frozen web is indexed.
 # A guess.
 START_SECONDS = 60.0
-# Seconds after which the last message is repeated: callers want to hear something every 10 seconds.
-HEARTBEAT_SECONDS = 8.0
 # Seconds in which a process that was killed is still read from. A guess.
 DRAIN_SECONDS = 1.0
 # Seconds in which a call that has its answer may bring its pages to the disk. A guess.

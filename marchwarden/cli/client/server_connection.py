@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from marchwarden.server.mcp import Research
     from marchwarden.settings import Settings
 
-# Seconds of silence after which a server is given up. It reports its progress every 10 seconds. A guess.
+# Seconds of silence after which a server is given up. It reports its progress at least every 8 seconds. A guess.
 SILENCE_SECONDS = 90.0
 # Seconds for a connection to be made: as long as the SDK's own client waits.
 _CONNECT_SECONDS = 30.0
