@@ -54,8 +54,8 @@ _NOT_SETTINGS = frozenset({"MARCHWARDEN_TEST_LM"})
 
 # The corpus that is meant where none is named.
 DEFAULT_CORPUS = "default"
-# Names of corpora: each is a folder on any system, and no name leads out of that folder.
-CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+# Names of corpora, databases and callers: each can be a folder on any system, and leads out of no folder.
+FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 # Seconds of wall time for one call. Desktop clients drop a call after about a minute, hence 55; the others are
 # guesses.
@@ -354,7 +354,7 @@ def _source(text: str) -> str:
         raise ValueError(f"{text!r} is not a source{meant}; the sources are {_list_sources()}")
     if kind != "corpus" and not name:
         raise ValueError(f"{kind} needs a name: {kind}:NAME")
-    if colon and not CORPUS_NAME.fullmatch(name):
+    if colon and not FOLDER_NAME.fullmatch(name):
         if kind == "db" and name.lower().endswith(_DATABASE_FILES):
             raise ValueError(_how_to_add(name))
         if "/" in name or "\\" in name:

@@ -116,10 +116,10 @@ def add(
     from marchwarden.cli.views import console
     from marchwarden.cli.views.safe_text import count
     from marchwarden.errors import ConfigurationError, WrongArgument
-    from marchwarden.settings import CORPUS_NAME, load_settings
+    from marchwarden.settings import FOLDER_NAME, load_settings
     from marchwarden.sources.database.database_names import database_of, read_entries, url_of_place
 
-    if not CORPUS_NAME.fullmatch(name):
+    if not FOLDER_NAME.fullmatch(name):
         raise WrongArgument(f"{name!r} is not a valid name: letters, digits, - _ and . only, at most 64")
     file = load_settings().databases
     if name in read_entries(file):

@@ -17,7 +17,7 @@ from marchwarden.corpus.engines.corpus_index import open_index, require_engine
 from marchwarden.corpus.hybrid_search import HybridSearch
 from marchwarden.corpus.snapshots import fetch_newest, tables_url
 from marchwarden.errors import ConfigurationError, StorageError, WrongArgument, reason_of
-from marchwarden.settings import CORPUS_NAME, DEFAULT_CORPUS
+from marchwarden.settings import DEFAULT_CORPUS, FOLDER_NAME
 from marchwarden.sharing.object_store import server_url
 from marchwarden.text.embedding import Embedder
 
@@ -47,7 +47,7 @@ def corpora_folder() -> Path:
 
 def corpus_at(name: str) -> Corpus:
     """Return the corpus of this name, whether it is there or not. Raises WrongArgument for an unusable name."""
-    if not CORPUS_NAME.fullmatch(name):
+    if not FOLDER_NAME.fullmatch(name):
         raise WrongArgument(
             f"{name!r} is not a valid name of a corpus", hint="Letters, digits, - _ and . only, at most 64 of them."
         )

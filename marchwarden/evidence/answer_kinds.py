@@ -22,7 +22,7 @@ def _kind(name: str, asked: str, given: str, flags: re.RegexFlag = re.IGNORECASE
     return AnswerKind(name, re.compile(asked, re.IGNORECASE), re.compile(given, flags))
 
 
-_MONTHS = r"\b(January|February|March|April|May|June|July|August|September|October|November|December)\b"
+MONTH = r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
 _NUMBER_WORDS = (
     r"\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|billion|half|quarter|"
     r"third|twice|dozen)\b"
@@ -45,7 +45,7 @@ GENERAL = (
         r"\b(quand|quelle (année|date))\b|\b(cuándo|qué (año|fecha|día))\b|\b(когда|каком году|какого года)\b|"
         r"(^|\s)(متى|أي (عام|سنة|تاريخ))|(कब|किस (वर्ष|साल|दिन|तारीख))|いつ|何年|何月|何日|什么时候|什麼時候|"
         r"何时|哪一?年|哪天",
-        rf"(?<!\d)(1[0-9]{{3}}|20[0-9]{{2}})(?!\d)|\b\d{{1,2}}(st|nd|rd|th)\b|{_MONTHS}",
+        rf"(?<!\d)(1[0-9]{{3}}|20[0-9]{{2}})(?!\d)|\b\d{{1,2}}(st|nd|rd|th)\b|{MONTH}",
         re.RegexFlag(0),
     ),
     _kind(

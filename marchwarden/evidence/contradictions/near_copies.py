@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from marchwarden.evidence.answer_kinds import GENERAL
+from marchwarden.evidence.answer_kinds import GENERAL, MONTH
 from marchwarden.evidence.entailment.pair import SEGMENT_END
 from marchwarden.evidence.quantities import quantities
 from marchwarden.evidence.statements import YEAR, Asked, Statement
@@ -42,8 +42,7 @@ _CHANGING = re.compile(r"\b(?:version|release|v)\b|[$€£¥]", re.IGNORECASE)
 _OF_THE_PAGE = re.compile(
     r"\b(?:retriev\w+|access\w+|updated?|modified|posted|published|review\w+|archived)\b", re.IGNORECASE
 )
-_MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
-_DATE_BEFORE = re.compile(rf"(?:{_MONTH.pattern}|[\d\s,./-])+$")
+_DATE_BEFORE = re.compile(rf"(?:{MONTH}|[\d\s,./-])+$")
 _DIGIT = re.compile(r"\d")
 
 
@@ -223,7 +222,7 @@ def _are_other_numbers(place: Place, kinds: set[str]) -> bool:
     ours, theirs = (NUMBER.findall(side) for side in (place.ours, place.theirs))
     if not ours or not theirs:
         return False
-    are_dates = [bool(YEAR.search(side) or _MONTH.search(side)) for side in (place.ours, place.theirs)]
+    are_dates = [bool(YEAR.search(side) or re.search(MONTH, side)) for side in (place.ours, place.theirs)]
     if kinds and not ("date" in kinds and all(are_dates)) and not ("number" in kinds and not any(are_dates)):
         return False
     # One may round the other.

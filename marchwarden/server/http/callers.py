@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,12 +21,11 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, SecretStr, Validat
 
 from marchwarden.errors import ConfigurationError, InvalidRequest
 from marchwarden.server.http.access_tokens import AccessTokens
-from marchwarden.settings import Settings
+from marchwarden.settings import FOLDER_NAME, Settings
 from marchwarden.sharing.object_store import CALLERS, caller_url
 
 # Start of the names of callers that an authorization server vouches for; the rest is a hash.
 _OAUTH = "oauth-"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 # Characters of a token, at least: 24 random bytes have 32 in base64.
 MIN_TOKEN_CHARS = 32
 
@@ -118,7 +116,7 @@ def _read_tokens(path: Path) -> Mapping[str, tuple[str, _Entry]]:
     names: set[str] = set()
     for name, entry in entries.items():
         # Two names that differ in case only have one folder on some systems.
-        if not _NAME.fullmatch(name) or name.lower().startswith(_OAUTH) or name.lower() in names:
+        if not FOLDER_NAME.fullmatch(name) or name.lower().startswith(_OAUTH) or name.lower() in names:
             raise ConfigurationError(f"MARCHWARDEN_SERVER_TOKENS: {name!r} is not a valid name of a caller")
         names.add(name.lower())
         given = entry.token.get_secret_value() if entry.token else None

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from marchwarden.text.numbers import SMALL_NUMBERS
+
 Cue: TypeAlias = Literal[
     "ask", "count", "distinct", "aggregate", "top", "common", "compare", "between", "average", "order", "descending",
     "ascending", "each", "not", "or", "both", "and", "comma", "where", "in", "like", "starts", "ends", "named",
@@ -144,8 +146,7 @@ FILLERS = frozenset(
 # Those of them that say what was done with a row: a table of products does not tell which were sold.
 DEEDS = frozenset({"sold", "bought"})
 
-_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
+NUMBERS = {word: str(number) for number, word in enumerate(SMALL_NUMBERS[1:13], start=1)}
 
 # Words for the same thing, in the forms in which they are compared (stems).
 SYNONYMS: dict[str, tuple[str, ...]] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from marchwarden.text.numbers import SMALL_NUMBERS
+
 # Words that say nothing about rows, beside those of question_words.py.
 LIGHT = frozenset(
     {
@@ -86,8 +88,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "where": ("location", "venue", "place", "city", "site", "country", "stadium"),
     "when": ("date", "year"),
 }
-_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-SPELLED = {word: number for number, word in enumerate(_NUMBER_WORDS, start=1)}
+SPELLED = {word: number for number, word in enumerate(SMALL_NUMBERS[1:13], start=1)}
 COMPARED = {
     "more than": ">", "greater than": ">", "higher than": ">", "over": ">", "above": ">", "at least": ">=",
     "less than": "<", "fewer than": "<", "lower than": "<", "under": "<", "below": "<", "at most": "<=",
