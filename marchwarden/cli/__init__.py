@@ -81,8 +81,10 @@ for each in (app, traces.app, store.app, eval.app, programs.app, sources.app, co
     for command in each.registered_commands:
         command.help = _unwrap(command.callback.__doc__ or "") if command.callback else None
         command.epilog = _unwrap(command.epilog or "")
-    if each.registered_callback:
-        each.registered_callback.epilog = _unwrap(each.registered_callback.epilog or "")
+    if callback := each.registered_callback:
+        if callback.callback and not isinstance(each.info.help, str):
+            callback.help = _unwrap(callback.callback.__doc__ or "")
+        callback.epilog = _unwrap(callback.epilog or "")
 
 
 def _version(wanted: bool) -> None:

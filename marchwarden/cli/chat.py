@@ -66,7 +66,10 @@ def command(
     ] = None,
     depth: options.Depth = "balanced",
     budget: Annotated[
-        int | None, typer.Option(metavar="TOKENS", help="Most model tokens for each question. Default: 20000.")
+        int | None,
+        typer.Option(
+            metavar="TOKENS", help="Most model tokens for each question. Default: 20000, or 25000 with --depth deep."
+        ),
     ] = None,
     source: options.Source = None,
     web: options.Web = None,
