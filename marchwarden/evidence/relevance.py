@@ -66,9 +66,8 @@ _AS_GOOD = 0.995
 _FULLY_SCORED = 40
 # Passages before and after a window that may name what it is about. A guess.
 _BEFORE, _AFTER = 3, 2
-# Cosine similarity above the median of a table's rows from which on one stands out. Of 10 questions to 12 rows it
-# was .017 to .041 above for rows in other words ("aubergine" for eggplant), and at most .010 where no row answers.
-# It was set with these questions, and tried on no others.
+# Cosine similarity above the median of a table's rows from which on one stands out. Chosen on ten questions in other
+# words than a table's twelve rows ("aubergine" for eggplant), and tried on no others.
 _STANDS_OUT = 0.013
 # Share of an aspect's words that the columns and the title of a table hold at least that is about it. A guess.
 _ABOUT = 0.5
