@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePath
 from statistics import median
@@ -492,7 +493,9 @@ class AskedFor:
     """Patterns of what the aspect writes as code, with the terms that stand nowhere else in it."""
 
     @classmethod
+    @lru_cache(maxsize=256)
     def of(cls, text: str, language: str) -> "AskedFor":
+        """Return an aspect's text in this form. One object serves all who ask; nobody changes its sets."""
         in_order = terms(text, language)
         words = set(in_order)
         name_terms = [(name, terms(name, language)) for name in names_in(text)]
