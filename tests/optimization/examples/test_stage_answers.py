@@ -44,6 +44,7 @@ def every_example() -> dict[str, list[Example[Any, Any]]]:
     return anyio.run(build)
 
 
+@cache
 def demonstrations(stage: str) -> list[tuple[Example[Any, Any], dict[str, Any]]]:
     found = [(example, STAGE_SETS[stage].demonstration(example)) for example in examples(stage)]
     return [(example, told) for example, told in found if told is not None]
