@@ -35,8 +35,6 @@ MOST_PAIRS = 3
 LEAST_BESIDE = 0.2
 # Tables none of whose rows was quoted that one gap names, at most. A guess.
 MOST_TABLES = 2
-# Chance that an unquoted passage answers, from which on a gap says where it is: half of what answers need. A guess.
-WORTH_A_LOOK = 0.15
 # Reports of researchers that one gap tells at most. A guess.
 MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
@@ -269,9 +267,7 @@ def _reported_beside(given: GapsGiven) -> list[Gap]:
     for each in given.ledger.reported:
         is_lost = each.gap.topic == lost_researcher(each.researcher)
         stays = is_lost or each.gap.category in _STAYS
-        if each.is_settled or not stays:
-            continue
-        if _is_beside(each.gap):
+        if each.is_settled or not stays or _is_beside(each.gap):
             continue
         if each.aspect in given.claimed or not each.aspect:
             told = each.gap.model_copy(update={"detail": f"{each.researcher}: {each.gap.detail}"})
@@ -475,9 +471,7 @@ def _by_the_facts(given: GapsGiven, aspect: Aspect) -> Gap:
             )
         detail += f" {none} this{' beyond what the context says' if without_turns(ledger.context) else ''}."
     # Whoever asked can look there: a passage that is too unlikely to be quoted may still be the one.
-    unquoted = [
-        each for each in ledger.excerpts_for(aspect.number) if not each.answers and each.relevance >= WORTH_A_LOOK
-    ]
+    unquoted = [each for each in ledger.excerpts_for(aspect.number) if not each.answers]
     if closest := max(unquoted, key=lambda each: each.relevance, default=None):
         detail += f" The closest passage is in {placed(closest.locator, closest.place)}."
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
