@@ -1,5 +1,7 @@
 """Logging, configured once in a process: everything to stderr where debugging is on, silence otherwise.
 
+That holds for processes that are started too, from their first import on.
+
 Text of servers and models can be part of a message or of a traceback. It is escaped, so that no character acts on a
 terminal and no line can be taken for a record.
 """
@@ -7,7 +9,10 @@ terminal and no line can be taken for a record.
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from marchwarden.environment import without_credentials
 
@@ -39,3 +44,25 @@ def configure(*, debug: bool) -> None:
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL, handlers=[handler], force=True)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.INFO if debug else logging.NOTSET)
+
+
+@contextmanager
+def unheard_interrupts(*, forks: bool = False) -> Iterator[None]:
+    """Start processes inside: Ctrl-C, which a terminal sends to them too, reaches none of them.
+
+    Each is to ignore it, but first imports modules, and would end with a traceback of that. `forks`: they are forked
+    from this process, and nothing else is started.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    if not forks:
+        from multiprocessing import resource_tracker
+
+        # Where it is started inside, it unblocks the signal.
+        resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

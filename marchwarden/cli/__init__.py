@@ -114,23 +114,27 @@ def command_line() -> Any:
 
 def main() -> None:
     """Run the command that the arguments name and exit with its code."""
-    _open_closed_streams()
-    if sys.stderr is sys.__stderr__:
-        encoding = getattr(sys.stderr, "encoding", None)
-        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Notes(2, "w", closefd=False)), encoding, line_buffering=True)
-    # Characters that the terminal's encoding lacks become `?` instead of an error.
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
-    logs.configure(debug=debugging())
     try:
+        _open_closed_streams()
+        _make_notes_losable()
+        logs.configure(debug=debugging())
         command_line()(prog_name="marchwarden")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:
         _report(error)
         sys.exit(WRONG_USAGE if isinstance(error, WrongArgument) else FAILURE)
+
+
+def _make_notes_losable() -> None:
+    """Let standard error drop what can't be written, and both streams show what their encoding lacks as `?`."""
+    if sys.stderr is sys.__stderr__:
+        encoding = getattr(sys.stderr, "encoding", None)
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Notes(2, "w", closefd=False)), encoding, line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
 
 
 def _open_closed_streams() -> None:

@@ -18,6 +18,7 @@ from multiprocessing.connection import wait
 from marchwarden.corpus.chunks import with_vectors
 from marchwarden.corpus.documents import MOST_BYTES, Prepared, prepare_file, prepare_lines
 from marchwarden.corpus.walk import read_bytes
+from marchwarden.logs import unheard_interrupts
 from marchwarden.observations import ContentHash, content_hash
 
 # Seconds for one file, or some lines of one. A guess.
@@ -73,11 +74,16 @@ def _in_order(
     `waiting`."""
     for task in todo:
         waiting.append((task, Future()))  # should submitting fail, the task is not lost
-        waiting[-1] = (task, pool.submit(_prepare_in_time, task))
+        waiting[-1] = (task, _submitted(pool, task))
         if len(waiting) >= ahead:
             yield _next(waiting)
     while waiting:
         yield _next(waiting)
+
+
+def _submitted(pool: ProcessPoolExecutor, task: Task) -> Future[Prepared]:
+    with unheard_interrupts():  # it may start a reader
+        return pool.submit(_prepare_in_time, task)
 
 
 def _next(waiting: deque[tuple[Task, Future[Prepared]]]) -> tuple[Task, Prepared]:
@@ -99,7 +105,7 @@ def _one_by_one(waiting: deque[tuple[Task, Future[Prepared]]]) -> Iterator[tuple
             continue
         with _pool(1) as pool:
             try:
-                yield task, pool.submit(_prepare_in_time, task).result()
+                yield task, _submitted(pool, task).result()
             except BrokenProcessPool:
                 yield task, Prepared(failure=f"reading it crashed, or took more than {SECONDS} seconds")
 

@@ -31,6 +31,7 @@ import anyio.to_thread
 
 from marchwarden.contract import ResearchRequest, ResearchResult
 from marchwarden.errors import ConfigurationError, MarchwardenError, ResearchFailed, ServerStopping, StorageError
+from marchwarden.logs import unheard_interrupts
 from marchwarden.server import worker_process
 from marchwarden.server.admission import HEARTBEAT_SECONDS, STOPPED, Ending
 from marchwarden.server.worker_process import (
@@ -97,7 +98,7 @@ _KILLS = {
 # for a few bytes, the heap of a server that runs for long got holes.
 _CHUNK_BYTES = 1 << 16
 
-_starting = threading.Lock()
+_turn = threading.Lock()
 _to_start: SimpleQueue[Callable[[], None]] = SimpleQueue()
 # The process that was forked for the first call, if one was, and the socket on which it waits for its job.
 _prepared: SimpleQueue[tuple[BaseProcess, socket.socket]] = SimpleQueue()
@@ -151,7 +152,7 @@ def warm_up(settings: Settings, *, quiet: bool = False) -> None:
 
     Where it is `quiet`, what libraries write to stderr there is lost.
     """
-    with _starting, _without_main(), _apart(quiet):
+    with _starting(), _apart(quiet):
         if _context(settings).get_start_method() == "forkserver":
             from multiprocessing.forkserver import ensure_running
 
@@ -176,13 +177,8 @@ def prepared_call(settings: Settings, *, quiet: bool = False) -> Iterator[None]:
     process = multiprocessing.get_context("fork").Process(
         target=run_prepared, args=(theirs, _preloaded_for_one(settings), quiet), daemon=True
     )
-    # A Ctrl-C reaches the new process too: not before it ignores that.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with theirs, unheard_interrupts(forks=True):
         process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        theirs.close()
     _prepared.put((process, orders))
     try:
         yield
@@ -201,7 +197,7 @@ def prepare_sources(settings: Settings) -> None:
     """
 
     def start() -> None:
-        with _starting, _without_main():
+        with _starting():
             _context(settings).Process(target=worker_process.prepare_sources, args=(settings,), daemon=True).start()
 
     if "snapshot" in settings.sources:
@@ -237,16 +233,17 @@ def _preloaded_for_one(settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _without_main() -> Iterator[None]:
-    """Keep new processes from running the main script again."""
-    # They would do so to find what it defines. Ours define nothing that a call needs, and the command line or a test
+def _starting() -> Iterator[None]:
+    """Start one process at a time, which does not run the main script again, and which Ctrl-C does not reach."""
+    # It would run it to find what it defines. Ours define nothing that a call needs, and the command line or a test
     # runner takes longer to import than a call may take to start.
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+    with _turn, unheard_interrupts():
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 @contextmanager
@@ -308,7 +305,7 @@ class _Worker:
         One that was killed before is killed then, or not started at all. Where it can't be started, the channel and
         the bell are closed.
         """
-        with self._bell, self._channel, _starting, _without_main():
+        with self._bell, self._channel, _starting():
             if self._unwanted:
                 return
             try:

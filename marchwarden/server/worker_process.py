@@ -227,7 +227,6 @@ def run_prepared(orders: socket.socket, modules: Sequence[str], quiet: bool) -> 
     """
     _end_with_parent()
     _leave_terminal()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if quiet:
         nothing = os.open(os.devnull, os.O_WRONLY)
         for descriptor in (1, 2):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -160,6 +162,57 @@ def test_a_note_that_nobody_gets_changes_no_exit_code(stderr: str, arguments: li
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=into, env=environment, timeout=60)
     os.close(into)
     assert ran.returncode == code
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C is sent in another way")
+def test_ctrl_c_ends_a_command_that_is_still_being_imported_without_a_traceback() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "marchwarden", "history"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+        assert process.stderr
+        said = ""
+        while said.split("|")[-1].strip() != "typer":
+            said = process.stderr.readline().decode()
+            assert said, "it ended"
+        process.send_signal(signal.SIGINT)
+        left = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert [line for line in left.splitlines() if not line.startswith("import time:")] == []
+    assert "marchwarden.cli\n" not in left
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks for processes in /proc")
+@pytest.mark.parametrize(("arguments", "starting"), [(["serve"], "forkserver"), (["index", "notes"], "spawn_main")])
+def test_ctrl_c_does_not_reach_the_processes_that_are_being_started(
+    arguments: list[str], starting: str, tmp_path: Path
+) -> None:
+    """A terminal sends it to each of them, while they import what they need: the command alone heeds it."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/n.md").write_text("The Halden Bridge was built in 1931.")
+    with subprocess.Popen(
+        [sys.executable, "-m", "marchwarden", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        while not (started := [each for each in children_of(process.pid) if starting in command_of(each)]):
+            assert process.poll() is None
+            time.sleep(0.005)
+        time.sleep(0.1)  # until Python itself has started there; its imports take longer
+        for each in started:
+            os.kill(each, signal.SIGINT)
+        said = process.communicate(timeout=60)[1].decode()
+    assert "Traceback" not in said
+    assert process.returncode == 0, said
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(each) for task in Path(f"/proc/{pid}/task").glob("*/children") for each in task.read_text().split()]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
 
 
 _INTO = """
