@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -166,12 +167,7 @@ def _member(path: Path, name: str, entry: Any) -> TeamMember | None:
 def _target(server: _Server, place: Endpoint | Program) -> Any:
     """Return what the SDK's client connects to."""
     if isinstance(place, Endpoint):
-        import httpx2
-        from mcp.client.streamable_http import streamable_http_client
-
-        # Nothing waits for longer than the member allows.
-        client = httpx2.AsyncClient(headers=server.headers, timeout=None, event_hooks={"response": [place.note]})
-        return streamable_http_client(place.url, http_client=client)
+        return _over_http(server, place)
     if server.cwd and not Path(server.cwd).is_dir():
         raise OSError(f"there is no folder {server.cwd}")
     from mcp import StdioServerParameters
@@ -182,6 +178,19 @@ def _target(server: _Server, place: Endpoint | Program) -> Any:
     )
     # On our own standard error it would be drawn over the tree, and would not say whose it is.
     return stdio_client(program, errlog=place.stream())
+
+
+@asynccontextmanager
+async def _over_http(server: _Server, place: Endpoint) -> AsyncIterator[Any]:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    # Nothing waits for longer than the member allows. The SDK does not close a client that it was given.
+    async with (
+        httpx2.AsyncClient(headers=server.headers, timeout=None, event_hooks={"response": [place.note]}) as client,
+        streamable_http_client(place.url, http_client=client) as streams,
+    ):
+        yield streams
 
 
 def own_team(settings: Settings) -> Team:
