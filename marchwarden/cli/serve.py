@@ -77,14 +77,12 @@ def command(
 
     for note in folder_notes():
         console.notice(note)
-    investigator = None
+    investigate = None
     if team is not None:
-        from functools import partial
-
-        from marchwarden.orchestrator.investigator_call import investigate_call
+        from marchwarden.orchestrator.investigator_call import investigator
         from marchwarden.orchestrator.team import read_team
 
-        investigator = partial(investigate_call, team=read_team(team))
+        investigate = investigator(read_team(team))
     serve(
         settings,
         transport=transport,
@@ -93,6 +91,6 @@ def command(
         allow_remote=allow_remote,
         announce=lambda url: console.done(f"Serving {url}"),
         warn=Once(),
-        investigate=investigator,
+        investigate=investigate,
         reload=read_settings,
     )

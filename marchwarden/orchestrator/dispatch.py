@@ -45,6 +45,8 @@ class Surroundings:
     tell: TellOf
     new_id: Callable[[Step], str] = lambda step: str(uuid4())
     """Returns the id that the trace of a new rihla is to have."""
+    teams: tuple[str, ...] = ()
+    """Hashes of the teams whose investigations ask: those that this one is asked by, and its own."""
 
 
 class Dispatcher:
@@ -53,7 +55,7 @@ class Dispatcher:
     def __init__(self, team: Team, at_once: int, constraints: Constraints, around: Surroundings) -> None:
         self._budget, self._recorder, self._tell = around.budget, around.recorder, around.tell
         self._journal, self._store = around.journal, around.store
-        self._new_id = around.new_id
+        self._new_id, self._teams = around.new_id, around.teams
         self._team = team
         self.members: dict[str, Member] = {}
         self.rihlas: list[Rihla] = []
@@ -176,7 +178,7 @@ class Dispatcher:
                     )
                 )
                 limits = {**step.constraints, **self._limits}
-                call = Call(rihla.call_id, step.question, step.context, step.depth, held.tokens, limits)
+                call = Call(rihla.call_id, step.question, step.context, step.depth, held.tokens, limits, self._teams)
                 was_sent = True
                 try:
                     reply = await self.members[step.researcher].ask(

@@ -7,7 +7,7 @@ in which they come makes no difference, and an investigation that was killed, or
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -83,6 +83,8 @@ class Plan:
     finish_share: float = 0.1
     continues: str | None = None
     """Id of the trace that the question follows up; None where it follows none."""
+    asked_by: Sequence[str] = ()
+    """Hashes of the teams whose investigations ask this one, the outermost first."""
     recorded: RecordedParts | None = None
     """Parts of an earlier investigation that is repeated; None for one of its own."""
 
@@ -107,7 +109,8 @@ class Investigation:
         self._budget, self._recorder, self._tell = budget, recorder, tell
         self._journal = journal or Journal()
         self._store = Store(plan.settings.store_folder)
-        around = Surroundings(budget, recorder, self._journal, self._store, tell)
+        teams = (*plan.asked_by, plan.team.fingerprint)
+        around = Surroundings(budget, recorder, self._journal, self._store, tell, teams=teams)
         if plan.recorded:
             around = replace(around, new_id=plan.recorded.id_of)
         self._dispatcher = Dispatcher(plan.team, plan.at_once, request.constraints, around)

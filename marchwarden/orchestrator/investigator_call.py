@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 
@@ -18,6 +18,7 @@ from marchwarden.orchestrator.investigator import AT_ONCE, Investigation, Plan
 from marchwarden.orchestrator.journal import Journal, fold
 from marchwarden.orchestrator.team import Team
 from marchwarden.server.admission import Ending
+from marchwarden.server.mcp import Research
 from marchwarden.settings import Settings
 from marchwarden.sharing.publication import publishing
 from marchwarden.sharing.retrieval import fetch_call
@@ -26,6 +27,9 @@ from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import Dispatched, Event, Lost, Recorder, Returned
 from marchwarden.trace.reader import find_trace, read_trace
 from marchwarden.trace.writer import TraceWriter
+
+# Investigations that may be inside each other. A guess.
+MOST_NESTED = 5
 
 
 class _Watched:
@@ -57,13 +61,15 @@ async def run_investigation(
     started: Callable[[Investigation], None] = lambda investigation: None,
     ending: Ending | None = None,
     continues: str | None = None,
+    asked_by: Sequence[str] = (),
 ) -> ResearchResult:
     """Answer a question with a team; `resumed`: go on with the trace that is there, for so many seconds more.
 
     `tell` hears what each rihla is doing, `watch` gets each event, `on_line` its line in the trace, `started` the
     investigation itself, which can be interrupted; `ending` says by whom a call was cancelled, `continues` which
-    trace it follows up. An investigation that had ended with nothing left to do is only told again. Raises
-    ConfigurationError, TraceError and StorageError, and ResearchFailed for an internal failure.
+    trace it follows up, `asked_by` the teams whose investigations ask it. An investigation that had ended with
+    nothing left to do is only told again. Raises ConfigurationError, TraceError and StorageError, and ResearchFailed
+    for an internal failure.
     """
     journal = Journal()
     writer = TraceWriter(
@@ -92,7 +98,7 @@ async def run_investigation(
                 writer.reopen()
             with recorded_end(writer, trace_id, request.question, (ending or Ending()).cancellation):
                 budget = Budget(request.constraints, seconds)
-                plan = Plan(team, settings, at_once, continues=continues)
+                plan = Plan(team, settings, at_once, continues=continues, asked_by=asked_by)
                 investigation = Investigation(
                     request, plan, budget, _Watched(writer, watch), trace_id, journal=journal, tell=tell
                 )
@@ -106,6 +112,29 @@ async def run_investigation(
                     ) from None
 
 
+def investigator(team: Team) -> Callable[[Sequence[str]], Research]:
+    """Return what gives a server the function that answers a call with a team.
+
+    It raises ConfigurationError where the team asks itself, directly or through others, or where investigations are
+    nested too deep: such calls would go on until time or tokens are over.
+    """
+
+    def answering(asked_by: Sequence[str]) -> Research:
+        if team.fingerprint in asked_by:
+            raise ConfigurationError(
+                "this researcher is a team that contains itself, directly or through the team of another server",
+                hint="Take it out of one of the team files.",
+            )
+        if len(asked_by) >= MOST_NESTED:
+            raise ConfigurationError(
+                f"this researcher is a team inside {len(asked_by)} others, and {MOST_NESTED} may be nested",
+                hint="Put researchers of inner teams into the outer ones.",
+            )
+        return partial(investigate_call, team=team, asked_by=asked_by)
+
+    return answering
+
+
 async def investigate_call(
     request: ResearchRequest,
     *,
@@ -115,6 +144,7 @@ async def investigate_call(
     team: Team,
     ending: Ending | None = None,
     continues: str | None = None,
+    asked_by: Sequence[str] = (),
 ) -> ResearchResult:
     """Run an investigation as a call of the tool `research`, within the time of its depth.
 
@@ -153,4 +183,5 @@ async def investigate_call(
             started=heed_stop,
             ending=ending,
             continues=continues,
+            asked_by=asked_by,
         )

@@ -25,7 +25,7 @@ from marchwarden.contract import Depth, ResearchResult
 from marchwarden.environment import without_credentials
 from marchwarden.errors import InvalidRequest, leaves
 from marchwarden.observations import plain_line
-from marchwarden.server.call_ids import CALL_META, REPEATED_META
+from marchwarden.server.call_ids import CALL_META, REPEATED_META, TEAMS_META
 from marchwarden.server.messages import ALLOWANCE_SPENT, SERVER_BUSY
 
 # Seconds in which a server must be there. Starting one without compiled files took 4 s. A guess.
@@ -65,6 +65,8 @@ class Call:
     """Tokens that it may use."""
     constraints: dict[str, Any] = field(default_factory=dict)
     """Other limits; one that the researcher does not know is not sent."""
+    teams: tuple[str, ...] = ()
+    """Hashes of the teams whose investigations ask, the outermost first."""
 
 
 @dataclass(frozen=True)
@@ -290,13 +292,12 @@ class McpMember:
         arguments["constraints"] = {name: value for name, value in constraints.items() if name in self._known}
         if call.context:
             arguments["context"] = call.context
+        meta: Any = {CALL_META: call.call_id, TEAMS_META: list(call.teams)}
         with anyio.CancelScope(deadline=anyio.current_time() + self._silence_s) as patience:
             async with anyio.create_task_group() as group:
                 group.start_soon(until_gone, self._changed)
                 try:
-                    answer = await client.call_tool(
-                        "research", arguments, progress_callback=on_progress, meta={CALL_META: call.call_id}
-                    )
+                    answer = await client.call_tool("research", arguments, progress_callback=on_progress, meta=meta)
                     reply = _read_reply(answer)
                 except Exception as error:  # whatever a server sends is its own loss
                     leaf = next(leaves(error), error)

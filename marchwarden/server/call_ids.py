@@ -21,6 +21,8 @@ from marchwarden.trace.reader import read_trace
 CALL_META = "io.marchwarden/call"
 # Key in a call's `_meta`: the id of the trace that the call follows up. The contract has no such argument.
 CONTINUES_META = "io.marchwarden/continues"
+# Key in a call's `_meta`: the hashes of the teams whose investigations it comes from, the outermost first.
+TEAMS_META = "io.marchwarden/teams"
 # Key in the `_meta` of a result: true where the call had been run before.
 REPEATED_META = "io.marchwarden/repeated"
 
@@ -34,6 +36,17 @@ def call_id_of(meta: Mapping[str, Any] | None, key: str = CALL_META) -> str | No
         return str(UUID(str(given)))
     except ValueError:
         raise InvalidRequest([(key, "must be a UUID")]) from None
+
+
+def teams_of(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return the hashes of the teams whose investigations a call comes from, the outermost first.
+
+    Raises InvalidRequest for what is no list of texts.
+    """
+    given = (meta or {}).get(TEAMS_META, [])
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        raise InvalidRequest([(TEAMS_META, "must be a list of texts")])
+    return tuple(given)
 
 
 class Calls:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from uuid import uuid4
 
 import anyio
@@ -21,9 +21,16 @@ from pydantic import ValidationError
 
 from marchwarden import __version__
 from marchwarden.contract import ResearchRequest, ResearchResult, json_schema
-from marchwarden.errors import AllowanceSpent, InvalidRequest, MarchwardenError, Refused, ResearchFailed
+from marchwarden.errors import (
+    AllowanceSpent,
+    ConfigurationError,
+    InvalidRequest,
+    MarchwardenError,
+    Refused,
+    ResearchFailed,
+)
 from marchwarden.server.admission import Ending, Presence
-from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of
+from marchwarden.server.call_ids import CONTINUES_META, REPEATED_META, call_id_of, teams_of
 from marchwarden.server.capabilities.progress import News
 from marchwarden.server.capabilities.prompts import get_prompt, list_prompts
 from marchwarden.server.capabilities.resources import TEMPLATES, list_resources, read_resource
@@ -73,10 +80,19 @@ class Research(Protocol):
     ) -> Awaitable[ResearchResult]: ...
 
 
+# Gives what answers a call with a team, for the teams that the call comes from (call_ids.py). Raises
+# ConfigurationError for a call that is not to be answered.
+Investigate: TypeAlias = Callable[[Sequence[str]], Research]
+
+
 def build(
-    settings: Settings, *, research: Research = research_in_worker, service: Service | None = None
+    settings: Settings,
+    *,
+    research: Research = research_in_worker,
+    investigate: Investigate | None = None,
+    service: Service | None = None,
 ) -> Server[Any]:
-    """Build the server, ready to be put on a transport; `research` runs a call.
+    """Build the server, ready to be put on a transport; `research` runs a call, or what `investigate` gives for it.
 
     `service` is shared with what stands around the server; without one, the server has its own.
     """
@@ -89,7 +105,7 @@ def build(
         instructions=f"{INSTRUCTIONS}\n{_searched(settings)}" + (FROZEN_WEB if is_shipped_web else ""),
         get_tool_input_schema=lambda name: _schema("request") if name == TOOL else None,
         on_list_tools=partial(_list_tools, service),
-        on_call_tool=partial(_call_tool, service, research),
+        on_call_tool=partial(_call_tool, service, research, investigate),
         on_list_resources=partial(_list_resources, service),
         on_list_resource_templates=_list_resource_templates,
         on_read_resource=partial(_read_resource, service),
@@ -125,7 +141,11 @@ def _searched(settings: Settings) -> str:
 
 
 async def _call_tool(
-    service: Service, research: Research, context: Context, params: types.CallToolRequestParams
+    service: Service,
+    research: Research,
+    investigate: Investigate | None,
+    context: Context,
+    params: types.CallToolRequestParams,
 ) -> types.CallToolResult:
     if params.name != TOOL:
         raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; there is {TOOL!r}")
@@ -133,10 +153,12 @@ async def _call_tool(
         request = ResearchRequest.model_validate(_as_meant(params.arguments or {}))
         given_id = call_id_of(context.meta)
         continues = call_id_of(context.meta, CONTINUES_META)
+        if investigate:
+            research = investigate(teams_of(context.meta))
     except ValidationError as error:
         return _refused(str(InvalidRequest.of(error)))
-    except InvalidRequest as error:
-        return _refused(str(error))
+    except (InvalidRequest, ConfigurationError) as error:
+        return _refused("\n".join(filter(None, [str(error), error.hint])))
     if given_id is not None:
         # Another server of the same store may have answered it.
         with suppress(MarchwardenError):

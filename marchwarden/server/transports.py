@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import anyio
     from mcp.server.lowlevel import Server
 
-    from marchwarden.server.mcp import Research
+    from marchwarden.server.mcp import Investigate
     from marchwarden.server.service import Service
 
 HOST, PORT = "127.0.0.1", 8111
@@ -69,7 +69,7 @@ def serve(
     announce: Callable[[str], None] | None = None,
     warn: Callable[[str], None] = lambda note: None,
     research: str = RESEARCH,
-    investigate: Research | None = None,
+    investigate: Investigate | None = None,
     reload: Callable[[], Settings] | None = None,
 ) -> None:
     """Serve until stdin ends and what came is answered (stdio), or SIGTERM or SIGINT comes.
@@ -81,8 +81,8 @@ def serve(
     Raises ConfigurationError where the address can't be listened on, or where it is not loopback, callers need no
     token, and `allow_remote` is not set: whoever reaches it can spend the keys. `announce` is called with the URL
     once it is listened on. `warn` is called, at the start and with each call, with each part of the model's program
-    that is not used. `research` names the function that workers run, as `module:name`; `investigate` runs calls in
-    this process.
+    that is not used. `research` names the function that workers run, as `module:name`; `investigate` gives what
+    answers a call in this process instead.
     """
     if transport == "stdio":
         with _wire() as wire:
@@ -101,7 +101,7 @@ def serve(
 def _run(
     settings: Settings,
     research: str,
-    investigate: Research | None,
+    investigate: Investigate | None,
     warn: Callable[[str], None],
     reload: Callable[[], Settings] | None,
     serve_on: Callable[[Server[Any], Service, anyio.Event], Awaitable[None]],
@@ -136,7 +136,8 @@ def _run(
     service = Service(settings, asks_others=investigate is not None)
     server = build(
         settings,
-        research=investigate or partial(research_in_worker, research=research, on_program_note=warn),
+        research=partial(research_in_worker, research=research, on_program_note=warn),
+        investigate=investigate,
         service=service,
     )
 
