@@ -1,7 +1,7 @@
 """Pages moved to a second server that is asked only for what the first one points at: are they found?
 
     python evals/investigations/follow_ups.py closed|discovered [--split train,dev] [--most N]
-        [--least-utility U] [--reworded P] [--without]
+        [--least-utility U] [--without]
 
 closed: the pages of a vital nugget answer 403 on the first server; the second has open copies.
 discovered: the pages of a vital nugget are on the second server alone, which answers for papers, registers, data
@@ -26,7 +26,7 @@ from evals.investigations.asking import Answered, ask, member_of, settings_for, 
 from marchwarden.contract import GapCategory
 from marchwarden.evaluation.labels.questions import Nugget, Question, evenly_spaced, load_questions
 from marchwarden.evaluation.labels.scoring_text import address
-from marchwarden.orchestrator import next_steps, rihla
+from marchwarden.orchestrator import next_steps
 from marchwarden.settings import Settings, shipped
 from marchwarden.trace.events import Fetched
 from marchwarden.trace.reader import read_trace
@@ -116,13 +116,9 @@ def is_told(answered: Answered, kind: str, pages: set[str]) -> bool:
     return any(page in told for page in pages)
 
 
-async def main(
-    kind: str, split: str, most: int, least: float | None, reworded: float | None, only_without: bool
-) -> None:
+async def main(kind: str, split: str, most: int, least: float | None, only_without: bool) -> None:
     if least is not None:
         next_steps.LEAST_UTILITY = least
-    if reworded is not None:
-        rihla.PRIOR_REWORDED = reworded
     questions = [
         each
         for name in split.split(",")
@@ -186,7 +182,6 @@ if __name__ == "__main__":
     parser.add_argument("--split", default="train")
     parser.add_argument("--most", type=int, default=0)
     parser.add_argument("--least-utility", type=float)
-    parser.add_argument("--reworded", type=float)
     parser.add_argument("--without", action="store_true", help="Ask without the second server only.")
     given = parser.parse_args()
-    anyio.run(main, given.kind, given.split, given.most, given.least_utility, given.reworded, given.without)
+    anyio.run(main, given.kind, given.split, given.most, given.least_utility, given.without)

@@ -38,7 +38,7 @@ from marchwarden.evaluation.scoring.answer_scorers import evidence_recall
 from marchwarden.ledger import Ledger
 from marchwarden.orchestrator import agenda, next_steps
 from marchwarden.orchestrator.agenda import Valued, gained_of, needs_of, share_of, worth
-from marchwarden.orchestrator.rihla import PRIOR_OPEN_QUESTION, PRIOR_REWORDED, Step
+from marchwarden.orchestrator.rihla import PRIOR_OPEN_QUESTION, Step
 from marchwarden.orchestrator.team import TeamMember
 from marchwarden.settings import Settings, shipped
 from marchwarden.store.content_store import Store
@@ -105,7 +105,7 @@ def _noting(seen: dict[tuple[str, str], dict[str, Any]]) -> Callable[..., list[V
         for step in (each.step for each in found):
             priority = f" {PRIORITIES[step.prior]}" if step.origin == "open_question" else ""
             seen[step.researcher, step.question] = {
-                "kind": step.origin + (priority or (" reworded" if step.prior == PRIOR_REWORDED else "")),
+                "kind": step.origin + priority,
                 "prior": step.prior,
                 "share": share_of(step, question),
                 "generation": step.generation,

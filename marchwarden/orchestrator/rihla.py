@@ -38,8 +38,6 @@ _SAME_TOPIC = 0.5
 # Chance that a step brings something new for the question, before anything else is known, 0–1. Fitted to 530 steps of
 # labelled questions by `evals.investigations.utility` (evals/reports/investigations.md).
 PRIOR_CLOSED, PRIOR_NOT_FOUND, PRIOR_UNASKED, PRIOR_BUDGET = 0.81, 0.75, 0.63, 0.36
-# The same of a part of a question, for a researcher that had the whole of it: 2 of 201 brought something.
-PRIOR_REWORDED = 0.03
 # Of open questions: none of 256 of medium and low priority brought anything; those of high priority were 2.
 PRIOR_OPEN_QUESTION = {Priority.HIGH: 0.19, Priority.MEDIUM: 0.01, Priority.LOW: 0.003}
 # Of steps that did not occur, and of those that settle what sources disagree on, which no label counts. Guesses.
@@ -242,37 +240,38 @@ def _after_gap(
             member.name, question[:_QUESTION_CHARS], category.value, aspect, reason, prior, **{**after, **more}
         )
 
-    def to_another(member: TeamMember, prior: float, reason: str) -> Step:
-        # Whoever never heard the question gets all of it: a part of it alone may not say what it is about, and one
-        # question costs less than one for each part.
-        whole = to(member, ledger.question, prior, reason)
-        return to(member, _question(gap.topic, sought), PRIOR_REWORDED, reason) if whole.key in asked else whole
+    def to_unasked_of(members: Sequence[TeamMember], prior: float, reason: str) -> Iterator[Step]:
+        # They get the whole question: a part of it alone may not say what it is about. Whoever had it has looked for
+        # each part: of 269 parts that were asked again alone, 2 brought something (evals/reports/investigations.md).
+        wholes = (to(member, ledger.question, prior, reason) for member in members)
+        return (each for each in wholes if each.key not in asked)
 
     match category:
         case GapCategory.SCOPE_EXCEEDED:
             wanted = asks_for(gap.topic) or asks_for(sought)
             kind = RESEARCHERS[wanted] if wanted else None
-            named = [each for each in team.answering(kind) if each.name != step.researcher] if kind else others
+            if kind is None:
+                yield from to_unasked_of(others, PRIOR_SCOPE, f"{step.researcher} can't look up: {gap.topic}")
+                return
+            named = [each for each in team.answering(kind) if each.name != step.researcher]
             for member in named:
-                yield to(member, _question(gap.topic, sought), PRIOR_SCOPE, f"It is for {kind or 'other sources'}.")
-            if kind and not named:
-                detail = f"{gap.detail.rstrip('.')}. No researcher of the team is for {kind!r}."
-                told = gap.model_copy(update={"detail": detail})
-                yield Unserved(
-                    gap.topic, category.value, aspect, rihla.number, f"no researcher is for {kind!r}", told
-                )
+                yield to(member, _question(gap.topic, sought), PRIOR_SCOPE, f"It is for {kind}.")
+            if not named:
+                told = _told_of_nobody(gap, f"is for {kind!r}")
+                reason = f"no researcher is for {kind!r}"
+                yield Unserved(gap.topic, category.value, aspect, rihla.number, reason, told)
         case GapCategory.SOURCE_NOT_FOUND:
-            for member in others:
-                yield to_another(member, PRIOR_NOT_FOUND, f"{step.researcher} found nothing on: {gap.topic}")
+            yield from to_unasked_of(others, PRIOR_NOT_FOUND, f"{step.researcher} found nothing on: {gap.topic}")
         case GapCategory.ACCESS_DENIED:
             openers = [each for each in others if OPEN_COPIES in each.answers]
             # A page of many on what is answered already is worth no question to those who were asked that before.
             is_open = any(each.number == aspect for each in ledger.unanswered())
-            for member in openers or (others if is_open else []):
-                reason = f"{step.researcher} met a closed page: {gap.topic}"
-                yield to_another(member, PRIOR_CLOSED, reason)
-            if not openers:
-                yield Unserved(gap.topic, category.value, aspect, rihla.number, "no researcher is for 'open_copies'")
+            reason = f"{step.researcher} met a closed page: {gap.topic}"
+            yield from to_unasked_of(openers or (others if is_open else []), PRIOR_CLOSED, reason)
+            if not openers and gap.cause is None:  # else it is a service that failed
+                told = _told_of_nobody(gap, "has open copies")
+                reason = "no researcher is for 'open_copies'"
+                yield Unserved(gap.topic, category.value, aspect, rihla.number, reason, told)
         case GapCategory.BUDGET_EXHAUSTED:
             if not step.doubles and rihla.tokens < MOST_TOKENS:
                 quoted = " ".join(each.raw_excerpt for each in rihla.result.citations) if rihla.result else ""
@@ -285,6 +284,11 @@ def _after_gap(
             return  # conflicts of the merged evidence are followed, which are these and those between researchers
         case _:
             assert_never(category)
+
+
+def _told_of_nobody(gap: Gap, can: str) -> Gap:
+    """Return a gap that also says what no researcher of the team is or has."""
+    return gap.model_copy(update={"detail": f"{gap.detail.rstrip('.')}. No researcher of the team {can}."})
 
 
 def _after_discovery(

@@ -383,8 +383,24 @@ async def test_without_that_researcher_the_gap_is_told(tmp_path: Path) -> None:
     )
     _, web = member("web", tmp_path, Script(pages=BUILT, gaps=[told]))
     result, trace = await investigate([web], tmp_path)
-    assert any("web: https://ledger.halden-archive.org/paid" in gap.detail for gap in result.gaps)
+    (gap,) = [gap for gap in result.gaps if "web: https://ledger.halden-archive.org/paid" in gap.detail]
+    assert gap.detail.endswith("it is closed. No researcher of the team has open copies.")
     assert any("open_copies" in event.decision for event in events_of(trace, Skipped))
+
+
+@pytest.mark.parametrize("category", [GapCategory.SCOPE_EXCEEDED, GapCategory.SOURCE_NOT_FOUND])
+async def test_whoever_had_the_whole_question_is_not_asked_its_parts_again(
+    category: GapCategory, tmp_path: Path
+) -> None:
+    """They have looked for each part. Everybody who looked in vain is told."""
+    told = Gap(topic="who paid for the Halden Bridge", category=category, detail="It is not here.")
+    one, first = member("one", tmp_path, Script(gaps=[told]))
+    two, second = member("two", tmp_path, Script(gaps=[told]))
+    records, third = member("records", tmp_path, Script(gaps=[told]), answers=("database",))
+    result, _ = await investigate([first, second, third], tmp_path)
+    assert [[call.question for call in each.asked] for each in (one, two, records)] == [[QUESTION]] * 3
+    (gap,) = [gap for gap in result.gaps if "It is not here." in gap.detail]
+    assert gap.detail == "one: It is not here. two: It is not here. records: It is not here."
 
 
 async def test_one_that_ran_out_of_budget_gets_twice_as_much_once(tmp_path: Path) -> None:
