@@ -276,13 +276,19 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             if gap.category is GapCategory.CONTRADICTORY_SOURCES:
                 continue  # the merged evidence tells which of them stand
             aspect = aspect_of(gap, ledger, step.aspect)
-            told = next((each.gap for each in unserved if each.gap and each.gap.topic == gap.topic), gap)
+            told = next(
+                (
+                    each.gap
+                    for each in unserved
+                    if each.gap and each.parent == rihla.number and each.gap.topic == gap.topic
+                ),
+                gap,
+            )
             settled = any(is_settled_by(other, rihla, gap) for other in rihlas)
             report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
-            # Two gaps of one topic and category tell the same; but each failed source is one of its own.
+            # Two gaps of one topic and category tell the same, unless they tell of two researchers.
             if not any(
-                (each.gap.topic, each.gap.category) == (told.topic, told.category)
-                and (told.cause != "source_failed" or each.researcher == step.researcher)
+                (each.researcher, each.gap.topic, each.gap.category) == (step.researcher, told.topic, told.category)
                 for each in ledger.reported
             ):
                 ledger.reported.append(report)
