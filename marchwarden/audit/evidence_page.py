@@ -35,6 +35,8 @@ from marchwarden.server.result_words import (
     discovery_head,
     discovery_kind,
     in_words,
+    outcome_in_words,
+    reason_to_ask,
 )
 from marchwarden.store.check_record import STATE_WORDS
 from marchwarden.text.escaping import html_templates, web_address
@@ -167,6 +169,8 @@ def _rendered(
         in_words=in_words,
         discovery_head=discovery_head,
         discovery_kind=discovery_kind,
+        reason_to_ask=reason_to_ask,
+        outcome_in_words=outcome_in_words,
         non_text=NON_TEXT_SOURCE,
     )
 

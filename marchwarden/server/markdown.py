@@ -19,7 +19,15 @@ from marchwarden.contract import (
     confidence_band,
     next_step,
 )
-from marchwarden.server.result_words import confidence_parts, counted, discovery_head, discovery_kind, in_words
+from marchwarden.server.result_words import (
+    confidence_parts,
+    counted,
+    discovery_head,
+    discovery_kind,
+    in_words,
+    outcome_in_words,
+    reason_to_ask,
+)
 from marchwarden.text.escaping import markdown_address, markdown_line, markdown_text
 
 # Tokens that clients take of one tool result: the default limit of Claude Code.
@@ -125,8 +133,8 @@ def _citation(number: int, citation: Citation, hashes: bool) -> str:
 
 
 def _rihla(rihla: Lineage) -> str:
-    asked = f"- **{markdown_line(rihla.researcher)}** ({markdown_line(in_words(rihla.origin))}): "
-    spent = f"{in_words(rihla.outcome)}, {counted(rihla.tokens_used, 'token')}, trace {markdown_line(rihla.trace_id)}"
+    asked = f"- **{markdown_line(rihla.researcher)}** ({markdown_line(reason_to_ask(rihla))}): "
+    spent = f"{outcome_in_words(rihla)}, {counted(rihla.tokens_used, 'token')}, trace {markdown_line(rihla.trace_id)}"
     return f"{asked}{markdown_line(rihla.question)} ({spent})"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from marchwarden.observations import without_place
 
 if TYPE_CHECKING:
-    from marchwarden.contract import Citation, ConfidenceFactors, DiscoveryEvent
+    from marchwarden.contract import Citation, ConfidenceFactors, DiscoveryEvent, Lineage
     from marchwarden.trace.json_view import TolerantJsonView
 
 # The age of the newest cited source, by the contract's limits.
@@ -34,6 +34,19 @@ _IDENTIFIERS = tuple(
         ("Data set", r"(?:[A-Z][\w-]+ ){1,6}(?:Data ?[Ss]et|Database|Data Archive|Data Repository|Data Portal)"),
     )
 )
+
+# Reasons to ask a researcher, by `Lineage.origin`, and what came of it, by `Lineage.outcome`.
+_REASONS = {
+    "sub_question": "at first",
+    "source_not_found": "others found nothing",
+    "access_denied": "a page was closed",
+    "scope_exceeded": "another could not look it up",
+    "budget_exhausted": "with a larger budget",
+    "discovery": "another came upon it",
+    "tie_break": "sources disagree",
+    "retry": "a second time",
+}
+_OUTCOMES = {"nothing": "found nothing", "lost": "gave no result"}
 
 # A citation's marker. With a group: re.split then gives texts and citation numbers in turn.
 _MARKER = re.compile(r"\s*\[(\d{1,3})\]")
@@ -86,6 +99,16 @@ def discovery_kind(event: DiscoveryEvent | TolerantJsonView) -> str:
     """Return the type of a discovery with the researcher that it is for: `related research → academic`."""
     researcher = f" → {event.suggested_researcher}" if event.suggested_researcher else ""
     return f"{in_words(event.type)}{researcher}"
+
+
+def reason_to_ask(rihla: Lineage | TolerantJsonView) -> str:
+    """Return in words why a researcher was asked."""
+    return _REASONS.get(rihla.origin) or in_words(rihla.origin)
+
+
+def outcome_in_words(rihla: Lineage | TolerantJsonView) -> str:
+    """Return in words what came of a question to a researcher."""
+    return _OUTCOMES.get(rihla.outcome) or in_words(rihla.outcome)
 
 
 def confidence_parts(

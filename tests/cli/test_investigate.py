@@ -60,7 +60,7 @@ def test_a_researcher_that_was_never_reached_has_no_trace_to_replay(run: Run, tm
     assert "No source could be asked, so the question is not answered." in ran.said
     (trace,) = (tmp_path / "traces").glob("*.jsonl")
     assert [line.split()[-1] for line in ran.out.splitlines() if "marchwarden replay" in line] == [trace.stem[:8]]
-    assert "lost · 0 tokens" in ran.out
+    assert "gave no result · 0 tokens" in ran.out
 
 
 def test_a_resumed_investigation_needs_no_source_named_again(

@@ -12,7 +12,13 @@ from rich.text import Text
 
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
 from marchwarden.cli.views.tables import Lines, Prose
-from marchwarden.server.result_words import confidence_parts, discovery_head, discovery_kind
+from marchwarden.server.result_words import (
+    confidence_parts,
+    discovery_head,
+    discovery_kind,
+    outcome_in_words,
+    reason_to_ask,
+)
 from marchwarden.text.escaping import web_address
 
 if TYPE_CHECKING:
@@ -115,9 +121,10 @@ def _citations(citations: Sequence[Citation]) -> View:
         if citation.title:
             yield Prose(Text(one_line(citation.title), style="bold"), 6, mark, "cyan")
         yield Prose(_address(citation.locator), 6, "" if citation.title else mark, "cyan")
-        if citation.published or citation.modified:
-            dated = str(citation.published or f"changed {citation.modified}")
-            yield Prose(Text(dated, style="dim"), 6)
+        dated = citation.published or (f"changed {citation.modified}" if citation.modified else None)
+        by = f"found by {one_line(citation.researcher)}" if citation.researcher else None
+        if facts := [str(each) for each in (dated, by) if each]:
+            yield Prose(Text(" · ".join(facts), style="dim"), 6)
         for notice in citation.notices or ():
             yield Prose(Text(one_line(f"News of this work: {notice.detail}"), style="yellow"), 6)
             if notice.url:
@@ -156,10 +163,12 @@ def _open_question(question: OpenQuestion) -> View:
 
 def _rihla(rihla: Lineage | TolerantJsonView, is_replayable: Callable[[str], bool]) -> View:
     head = Text.assemble(
-        (one_line(rihla.researcher), "bold"), (f" ({word(rihla.origin)})", "cyan"), f" {one_line(rihla.question)}"
+        (one_line(rihla.researcher), "bold"),
+        (f" ({one_line(reason_to_ask(rihla))})", "cyan"),
+        f" {one_line(rihla.question)}",
     )
     trace_id = one_line(rihla.trace_id)
-    told = [word(rihla.outcome), count(rihla.tokens_used or 0, "token")]
+    told = [one_line(outcome_in_words(rihla)), count(rihla.tokens_used or 0, "token")]
     if is_replayable(trace_id):
         told.append(f"marchwarden replay {trace_id[:8]}")
     return _item(head, " · ".join(told))

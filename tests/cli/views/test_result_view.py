@@ -13,9 +13,10 @@ from rich.console import Console
 
 from marchwarden.cli.views.console import show
 from marchwarden.cli.views.result_view import band, result_view
-from marchwarden.contract import Gap, GapCategory, ResearchResult, WorkNotice, confidence_band
+from marchwarden.contract import Gap, GapCategory, Lineage, ResearchResult, WorkNotice, confidence_band
+from marchwarden.server.markdown import as_markdown
 from marchwarden.text.escaping import web_address
-from tests.cli.results import TRACE_ID, a_hostile_result, a_result, an_empty_result
+from tests.cli.results import TRACE_ID, a_citation, a_hostile_result, a_result, an_empty_result
 
 
 def shown(result: ResearchResult, width: int = 80, *, terminal: bool = False) -> str:
@@ -84,6 +85,28 @@ def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
     first = told.citations[0].model_copy(update={"notices": [notice]})
     text = shown(told.model_copy(update={"citations": [first, *told.citations[1:]]}), 140)
     assert "News of this work: Crossref has a notice of expression of concern\n" in text
+
+
+def test_an_investigation_says_who_found_a_source_and_why_each_researcher_was_asked() -> None:
+    asked = [
+        ("web", "sub_question", "answered"),
+        ("papers", "source_not_found", "nothing"),
+        ("a", "of_later", "lost"),
+    ]
+    lineage = [
+        Lineage(trace_id=TRACE_ID, researcher=who, question="What grows?", origin=origin, tokens_used=0, outcome=end)
+        for who, origin, end in asked
+    ]
+    result = a_result(answer="Tomatoes do well [1].", citations=[a_citation(researcher="web")], lineage=lineage)
+    said = " ".join(shown(result).split())
+    assert "2025-03-01 · found by web" in said
+    for who, why, outcome in [
+        ("web", "at first", "answered"),
+        ("papers", "others found nothing", "found nothing"),
+        ("a", "of later", "gave no result"),
+    ]:
+        assert f"{who} ({why}) What grows? {outcome} · 0 tokens" in said
+        assert f"**{who}** ({why}): What grows? ({outcome}, 0 tokens" in as_markdown(result)
 
 
 def test_files_that_may_have_one_author_are_not_said_to_confirm_each_other() -> None:
