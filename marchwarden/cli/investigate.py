@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from marchwarden.orchestrator.journal import Journal
     from marchwarden.orchestrator.team import Team
     from marchwarden.settings import Settings
+    from marchwarden.trace.events import Started
 
 # Exit codes of a process that a signal ended begin here, as shells have them.
 _BY_SIGNAL = 128
@@ -165,7 +166,7 @@ def command(
             "To begin a new one, ask its question without --resume.",
         )
     if begun is not None and model is None:
-        model = begun.model_id
+        model = begun.started.model_id
     settings, note = load_settings(model=model, source=sources_in_force(source, None)), None
     if team is None:
         given, settings = settings, with_reachable_sources(settings)
@@ -223,23 +224,18 @@ class _Begun:
     """An investigation that was begun, as its trace tells it."""
 
     trace_id: str
+    started: Started
     journal: Journal
     sources: str | None
     """Sources of which each was a researcher; None where the researchers were those of a team file."""
 
-    @property
-    def model_id(self) -> str | None:
-        return self.journal.started.model_id if self.journal.started else None
-
     def request_with(self, budget: int | None) -> ResearchRequest:
         """Return what was asked, with another token budget where one is given. Raises a usage error."""
-        first = self.journal.started
-        assert first is not None
         limits = {
-            **first.constraints.model_dump(),
+            **self.started.constraints.model_dump(),
             "token_budget": self.journal.token_budget if budget is None else budget,
         }
-        return request_from(first.question, first.context, first.depth.value, limits)
+        return request_from(self.started.question, self.started.context, self.started.depth.value, limits)
 
 
 def _begun(prefix: str) -> _Begun:
@@ -251,7 +247,9 @@ def _begun(prefix: str) -> _Begun:
     from marchwarden.trace.reader import read_trace
 
     trace = read_trace(stored_trace(prefix))
-    return _Begun(trace.trace_id, fold(trace, Store(trace.path.parent / "store")), searched_sources(trace))
+    journal = fold(trace, Store(trace.path.parent / "store"))
+    assert journal.started is not None, "fold has looked"
+    return _Begun(trace.trace_id, journal.started, journal, searched_sources(trace))
 
 
 def _tell_how_to_continue(path: Path, team: Path | None) -> None:
@@ -312,7 +310,7 @@ def _run(order: _Order) -> tuple[ResearchResult | None, list[int]]:
     from marchwarden.orchestrator.investigator_call import run_investigation
     from marchwarden.server.worker import warm_up
 
-    if any(member.identity.startswith("source ") for member in order.team.members):
+    if any(member.is_own for member in order.team.members):
         warm_up(order.settings, quiet=not order.settings.debug)
     tree = LiveTree(order.request.question)
     running: list[Investigation] = []

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 # Tokens and seconds of an investigation where none are given, and researchers that are asked at once. Guesses.
 TOKENS, SECONDS, AT_ONCE = 60_000, 600.0, 3
-# Seconds that are kept for the answer, at most a tenth of the whole. A guess: without a model it takes milliseconds.
-_FINISH_S = 5.0
+# Seconds kept for the answer, and their largest share of all. Guesses: without a model it takes milliseconds.
+_FINISH_S, _FINISH_SHARE = 5.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,6 @@ class Plan:
     team: Team
     settings: Settings
     at_once: int = AT_ONCE
-    finish_share: float = 0.1
     continues: str | None = None
     """Id of the trace that the question follows up; None where it follows none."""
     asked_by: Sequence[str] = ()
@@ -127,7 +126,7 @@ class Investigation:
             embedder=open_embedder(plan.settings),
             judge=RememberingJudge() if is_judged else None,
         )
-        self._finish_s = min(_FINISH_S, plan.finish_share * budget.max_seconds)
+        self._finish_s = min(_FINISH_S, _FINISH_SHARE * budget.max_seconds)
         self._stages: StageRunner | None = None
         self._scope: anyio.CancelScope | None = None
         """Scope of what is waited for now, and can be cut short; None where nothing is."""

@@ -30,6 +30,8 @@ MOST_HANDED_ON = 5
 # Discoveries that nobody could follow of which a result makes gaps, at most, and sources of a sub-question from which
 # on it makes none. Guesses.
 MOST_POINTED_AT, FEW_SOURCES = 2, 2
+# Origins of rihlas that look for something besides the question: what these lack is no gap of it.
+_BESIDE = ("open_question", "tie_break", "discovery")
 # Characters of a quote that a gap shows, at most. A guess.
 _SHOWN_CHARS = 200
 
@@ -247,51 +249,10 @@ def _rows(page: Page, quote: Quote, aspects: Sequence[Aspect], asked: int) -> li
 def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Unserved]) -> None:
     """Add the gaps that the researchers reported, those of lost rihlas, and discoveries that nobody could follow."""
     for rihla in rihlas:
-        step, result = rihla.step, rihla.result
-        if result is None:
-            retried = any(
-                other.result and other.step.origin == "retry" and other.step.parent == rihla.number
-                for other in rihlas
-            )
-            if rihla.lost and not retried:
-                gap = Gap(
-                    topic=lost_researcher(step.researcher),
-                    category=GapCategory.BUDGET_EXHAUSTED if rihla.is_cut_off else GapCategory.ACCESS_DENIED,
-                    detail=f"It gave no result: {rihla.lost.rstrip('.')}.",
-                    cause=None if rihla.is_cut_off else "source_failed",
-                )
-                ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
-            continue
-        if rihla.unchecked and not rihla.evidence:
-            gap = Gap(
-                topic=lost_researcher(step.researcher),
-                category=GapCategory.ACCESS_DENIED,
-                detail=f"What it quotes could not be checked, and does not count: {rihla.unchecked}.",
-                cause="source_failed",
-            )
-            ledger.reported.append(ReportedGap(aspect=0, researcher=step.researcher, gap=gap))
-        if step.origin in ("open_question", "tie_break", "discovery"):
-            continue  # what these lack is no gap of the question that was asked
-        for gap in result.gaps:
-            if gap.category is GapCategory.CONTRADICTORY_SOURCES:
-                continue  # the merged evidence tells which of them stand
-            aspect = aspect_of(gap, ledger, step.aspect)
-            told = next(
-                (
-                    each.gap
-                    for each in unserved
-                    if each.gap and each.parent == rihla.number and each.gap.topic == gap.topic
-                ),
-                gap,
-            )
-            settled = any(is_settled_by(other, rihla, gap) for other in rihlas)
-            report = ReportedGap(aspect=aspect, researcher=step.researcher, gap=told, is_settled=settled)
-            # Two gaps of one topic and category tell the same, unless they tell of two researchers.
-            if not any(
-                (each.researcher, each.gap.topic, each.gap.category) == (step.researcher, told.topic, told.category)
-                for each in ledger.reported
-            ):
-                ledger.reported.append(report)
+        if gap := _failure_of(rihla, rihlas):
+            ledger.reported.append(ReportedGap(aspect=0, researcher=rihla.step.researcher, gap=gap))
+        if rihla.step.origin not in _BESIDE:
+            _add_gaps(ledger, rihla, rihlas, unserved)
     pointed = [each for each in unserved if each.gap and each.origin == "discovery"]
     for each in pointed[:MOST_POINTED_AT]:
         # A discovery is handed on in any case; it is a gap where little else is known.
@@ -306,6 +267,44 @@ def _add_reports(ledger: Ledger, rihlas: Sequence[Rihla], unserved: Sequence[Uns
             if event.suggested_researcher and is_new:
                 ledger.handed_on.append(event)
     del ledger.handed_on[MOST_HANDED_ON:]
+
+
+def _failure_of(rihla: Rihla, rihlas: Sequence[Rihla]) -> Gap | None:
+    """Return the gap of a rihla that was lost for good, or of whose quotes none could be checked; None for others."""
+    if rihla.lost:
+        if any(each.result and each.step.origin == "retry" and each.step.parent == rihla.number for each in rihlas):
+            return None
+        detail = f"It gave no result: {rihla.lost.rstrip('.')}."
+    elif rihla.unchecked and not rihla.evidence:
+        detail = f"What it quotes could not be checked, and does not count: {rihla.unchecked}."
+    else:
+        return None
+    return Gap(
+        topic=lost_researcher(rihla.step.researcher),
+        category=GapCategory.BUDGET_EXHAUSTED if rihla.is_cut_off else GapCategory.ACCESS_DENIED,
+        detail=detail,
+        cause=None if rihla.is_cut_off else "source_failed",
+    )
+
+
+def _add_gaps(ledger: Ledger, rihla: Rihla, rihlas: Sequence[Rihla], unserved: Sequence[Unserved]) -> None:
+    """Add the gaps that a rihla's researcher reported, each with what nobody of the team can do about it."""
+    researcher = rihla.step.researcher
+    told_of_nobody = {each.gap.topic: each.gap for each in unserved if each.gap and each.parent == rihla.number}
+    for gap in rihla.result.gaps if rihla.result else ():
+        if gap.category is GapCategory.CONTRADICTORY_SOURCES:
+            continue  # the merged evidence tells which of them stand
+        # Two gaps of one topic and category tell the same, unless they tell of two researchers.
+        told = (researcher, gap.topic, gap.category)
+        if any(told == (each.researcher, each.gap.topic, each.gap.category) for each in ledger.reported):
+            continue
+        report = ReportedGap(
+            aspect=aspect_of(gap, ledger, rihla.step.aspect),
+            researcher=researcher,
+            gap=told_of_nobody.get(gap.topic, gap),
+            is_settled=any(is_settled_by(other, rihla, gap) for other in rihlas),
+        )
+        ledger.reported.append(report)
 
 
 def lineage_of(rihlas: Sequence[Rihla]) -> list[Lineage]:

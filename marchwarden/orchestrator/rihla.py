@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import assert_never
 
@@ -25,6 +25,9 @@ from marchwarden.ledger import Aspect, Ledger
 from marchwarden.orchestrator.team import OPEN_COPIES, Team, TeamMember
 from marchwarden.stages.discoveries import RESEARCHERS, asks_for
 from marchwarden.text.ranking import coverage, terms
+
+if TYPE_CHECKING:
+    from marchwarden.orchestrator.verified_evidence import QuotedPage
 
 # Tokens that a question is doubled to, at most: the contract's maximum.
 MOST_TOKENS = 1_000_000
@@ -114,8 +117,8 @@ class Rihla:
     """True once what it quotes was verified."""
     unchecked: str | None = None
     """Reason for which what it quotes could not be checked; None where it was, or quotes nothing."""
-    evidence: list[Any] = field(default_factory=list)
-    """Pages with verified excerpts (verified_evidence.py)."""
+    evidence: list[QuotedPage] = field(default_factory=list)
+    """Pages with verified excerpts."""
 
     @property
     def is_cut_off(self) -> bool:
