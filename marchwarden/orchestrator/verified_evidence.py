@@ -90,8 +90,7 @@ async def take(
     """
     trace = await _trace_of(result.trace_id, read, store)
     lines = [line for each in trace.split(b"\n") if (line := whole_line(each))]
-    fetches = [line for line in lines if line.get("action") == "fetch_url"]
-    pages: dict[str, QuotedPage] = {}
+    researched = _Researched(researcher, result.trace_id, lines, read, store)
     refused: list[Dropped] = []
     unchecked: str | None = None
     for citation in result.citations:
@@ -99,12 +98,12 @@ async def take(
         if host and not allows(host):
             fault: str | None = "the source filter does not allow this domain"
         else:
-            fault = await _take_citation(citation, researcher, result.trace_id, lines, fetches, pages, read, store)
+            fault = await researched.take(citation)
         if fault:
             unchecked = unchecked or (fault if fault in (NO_TRACE, NO_PAGE) else None)
             decision = f"{researcher} quotes {citation.locator}: {fault}"
             refused.append(Dropped(what="excerpt", text=citation.raw_excerpt, decision=decision))
-    taken = [page for page in pages.values() if page.quotes]
+    taken = list(researched.pages.values())
     if not is_own:
         for page in taken:
             page.quotes = [replace(quote, measured={}) for quote in page.quotes]
@@ -128,77 +127,119 @@ async def _trace_of(trace_id: str, read: Read, store: Store) -> bytes:
     return body or b""
 
 
-async def _take_citation(
-    citation: Citation,
-    researcher: str,
-    trace_id: str,
-    lines: list[dict[str, Any]],
-    fetches: list[dict[str, Any]],
-    pages: dict[str, QuotedPage],
-    read: Read,
-    store: Store,
-) -> str | None:
-    """Take a citation over, and return None; else the reason why not."""
-    if citation.raw_excerpt == NON_TEXT_SOURCE:
-        return "a source without text can't be checked"
-    where = {citation.locator, without_place(citation.locator)}
-    named = [
-        line
-        for line in fetches
-        if where & {line.get("final_url"), line.get("url")}
-        and citation.content_hash in (None, line.get("content_hash"))
-        and line.get("text_hash")
-    ]
-    if not named:
-        return "this page is not in its trace" if lines else NO_TRACE
-    fault = NO_PAGE
-    for line in named:
+class _Researched:
+    """The trace of one researcher, and the pages of it that were quoted rightly so far."""
+
+    def __init__(self, researcher: str, trace_id: str, lines: list[dict[str, Any]], read: Read, store: Store) -> None:
+        self._researcher, self._trace_id, self._lines = researcher, trace_id, lines
+        self._read, self._store = read, store
+        self.pages: dict[str, QuotedPage] = {}
+
+    async def take(self, citation: Citation) -> str | None:
+        """Take a citation over, and return None; else the reason why not."""
+        if citation.raw_excerpt == NON_TEXT_SOURCE:
+            return "a source without text can't be checked"
+        where = {citation.locator, without_place(citation.locator)}
+        named = [
+            line
+            for line in self._lines
+            if line.get("action") == "fetch_url"
+            and where & {line.get("final_url"), line.get("url")}
+            and citation.content_hash in (None, line.get("content_hash"))
+            and line.get("text_hash")
+        ]
+        if not named:
+            return "this page is not in its trace" if self._lines else NO_TRACE
+        fault = NO_PAGE
+        for line in named:
+            try:
+                event = parse_event(line)
+            except ValidationError:
+                continue
+            if not isinstance(event, Fetched):
+                continue
+            known = self.pages.get(event.final_url)
+            page = known.page if known else await self._page_of(event)
+            if page is None:
+                continue
+            quote = self._quote_of(citation.raw_excerpt, page, event)
+            if quote is None:
+                fault = "the excerpt is not in the text of the page"
+                continue
+            injected = find_injections(page)
+            if any(
+                quote.start < each.end and each.start < quote.end for each in page.passages if each.number in injected
+            ):
+                return "the passage looks like prompt injection"
+            quoted = self.pages.setdefault(
+                event.final_url,
+                QuotedPage(page, len(self.pages) + 1, self._researcher, self._trace_id, citation.source, event),
+            )
+            if all((each.start, each.end) != (quote.start, quote.end) for each in quoted.quotes):
+                quoted.quotes.append(quote)
+            return None
+        return fault
+
+    async def _page_of(self, event: Fetched) -> Page | None:
+        """Return a page, read again from its bytes; from its text where those can't be had, or give another text."""
+        body = await self._content(event.content_hash)
+        if body is not None:
+            page = await anyio.to_thread.run_sync(read_again, event, body)
+            if isinstance(page, Page) and page.passages:
+                page = await anyio.to_thread.run_sync(clean_title, page)
+                await anyio.to_thread.run_sync(self._store.put, page.text.encode())
+                return page
+        text = await self._content(event.text_hash)
+        if text is None:
+            return None
+        return await anyio.to_thread.run_sync(_page_of_text, event, text)
+
+    async def _content(self, key: str | None) -> bytes | None:
+        """Return stored bytes under their hash, from here or from the researcher, and keep them; None for none."""
+        if key is None:
+            return None
         try:
-            event = parse_event(line)
-        except ValidationError:
-            continue
-        if not isinstance(event, Fetched):
-            continue
-        known = pages.get(event.final_url)
-        page = known.page if known else await _page_of(event, read, store)
-        if page is None:
-            continue
-        found = _place_of(citation.raw_excerpt, page, lines, event)
-        if found is None:
-            fault = "the excerpt is not in the text of the page"
-            continue
-        start, end, picks, by_model = found
-        injected = find_injections(page)
-        if any(start < each.end and each.start < end for each in page.passages if each.number in injected):
-            return "the passage looks like prompt injection"
-        quoted = pages.setdefault(
-            event.final_url,
-            QuotedPage(page, len(pages) + 1, researcher, trace_id, citation.source, event),
-        )
-        stance: Stance = "contradicts" if picks and picks[0].get("stance") == "contradicts" else "supports"
-        sought = tuple(str(pick.get("aspect")) for pick in picks)
+            return await anyio.to_thread.run_sync(self._store.get, key)
+        except TraceError:
+            body = await self._read(f"content://{key}")
+        if body is None or content_hash(body) != key:
+            return None
+        await anyio.to_thread.run_sync(self._store.put, body)
+        return body
+
+    def _quote_of(self, excerpt: str, page: Page, event: Fetched) -> Quote | None:
+        """Return an excerpt as a slice of a page's text, with what it was picked for; None where it is not in it."""
+        sought = excerpt.removesuffix(EXCERPT_CUT)
+        place: tuple[int, int] | None = None
+        picks: list[dict[str, Any]] = []
+        by_model = False
+        for line in self._lines:
+            if line.get("action") != "extract" or line.get("url") not in (event.final_url, event.url):
+                continue
+            for pick in line.get("picks") or ():
+                start, end, whole = pick.get("start"), pick.get("end"), str(pick.get("excerpt"))
+                if whole.startswith(sought) and isinstance(start, int) and isinstance(end, int):
+                    if page.text[start:end] != whole:
+                        start = page.text.find(whole)
+                        end = start + len(whole)
+                    if start >= 0 and (whole == excerpt or excerpt.endswith(EXCERPT_CUT)):
+                        place = place or (start, end)
+                        if place == (start, end):  # one slice may be picked for several sub-questions
+                            picks.append(pick)
+                            by_model = by_model or line.get("stage_form") == "model"
+        if place is None:
+            start = page.text.find(sought)
+            if start < 0 or not sought.strip():
+                return None
+            return Quote(start, start + len(sought), "supports", by_model=True)
         figures = {str(pick.get("aspect")): pick.get("relevance") for pick in picks}
-        measured = {text: value for text, value in figures.items() if isinstance(value, float) and 0 <= value <= 1}
-        quote = Quote(start, end, stance, by_model, sought, measured)
-        if all((each.start, each.end) != (start, end) for each in quoted.quotes):
-            quoted.quotes.append(quote)
-        return None
-    return fault
-
-
-async def _page_of(event: Fetched, read: Read, store: Store) -> Page | None:
-    """Return a page, read again from its bytes; from its text where those can't be had, or give another text."""
-    body = await _content(event.content_hash, read, store)
-    if body is not None:
-        page = await anyio.to_thread.run_sync(read_again, event, body)
-        if isinstance(page, Page) and page.passages:
-            page = await anyio.to_thread.run_sync(clean_title, page)
-            await anyio.to_thread.run_sync(store.put, page.text.encode())
-            return page
-    text = await _content(event.text_hash, read, store)
-    if text is None:
-        return None
-    return await anyio.to_thread.run_sync(_page_of_text, event, text)
+        return Quote(
+            *place,
+            "contradicts" if picks[0].get("stance") == "contradicts" else "supports",
+            by_model,
+            sought=tuple(str(pick.get("aspect")) for pick in picks),
+            measured={text: value for text, value in figures.items() if isinstance(value, float) and 0 <= value <= 1},
+        )
 
 
 def _page_of_text(event: Fetched, body: bytes) -> Page | None:
@@ -226,48 +267,6 @@ def _page_of_text(event: Fetched, body: bytes) -> Page | None:
         modified=event.modified,
     )
     return clean_title(page)
-
-
-async def _content(key: str | None, read: Read, store: Store) -> bytes | None:
-    """Return stored bytes under their hash, from here or from the researcher, and keep them; None where none are."""
-    if key is None:
-        return None
-    try:
-        return await anyio.to_thread.run_sync(store.get, key)
-    except TraceError:
-        body = await read(f"content://{key}")
-    if body is None or content_hash(body) != key:
-        return None
-    await anyio.to_thread.run_sync(store.put, body)
-    return body
-
-
-def _place_of(
-    excerpt: str, page: Page, lines: list[dict[str, Any]], event: Fetched
-) -> tuple[int, int, list[dict[str, Any]], bool] | None:
-    """Return start and end of an excerpt in a page's text, the picks that it is of, and whether a model made them."""
-    sought = excerpt.removesuffix(EXCERPT_CUT)
-    place: tuple[int, int] | None = None
-    picks: list[dict[str, Any]] = []
-    by_model = False
-    for line in lines:
-        if line.get("action") != "extract" or line.get("url") not in (event.final_url, event.url):
-            continue
-        for pick in line.get("picks") or ():
-            start, end, whole = pick.get("start"), pick.get("end"), str(pick.get("excerpt"))
-            if whole.startswith(sought) and isinstance(start, int) and isinstance(end, int):
-                if page.text[start:end] != whole:
-                    start = page.text.find(whole)
-                    end = start + len(whole)
-                if start >= 0 and (whole == excerpt or excerpt.endswith(EXCERPT_CUT)):
-                    place = place or (start, end)
-                    if place == (start, end):  # one slice may be picked for several sub-questions
-                        picks.append(pick)
-                        by_model = by_model or line.get("stage_form") == "model"
-    if place is not None:
-        return *place, picks, by_model
-    start = page.text.find(sought)
-    return None if start < 0 or not sought.strip() else (start, start + len(sought), [], True)
 
 
 def _fetched(quoted: QuotedPage) -> Fetched:
