@@ -107,6 +107,7 @@ async def test_the_steps_of_each_researcher_are_part_of_its_evidence_page_and_bu
     for name, trace_id in zip(("one", "two"), ids, strict=True):
         steps = len(read_trace(tmp_path / f"{trace_id}.jsonl").raw)
         assert f"<summary>{steps} steps of {name}</summary>".encode() in page
+        assert f"<dt>Researcher</dt><dd><bdi>{name}</bdi></dd>".encode() in page
     bundled = files_of(evidence, Views(report=lambda result, question: ""))
     own = [(tmp_path / f"{trace_id}.jsonl").read_bytes() for trace_id in ids]
     assert all(trace in bundled.values() for trace in own)
