@@ -184,6 +184,15 @@ class Attempt(BaseModel):
         return self.kind not in (FailureKind.BAD_REQUEST, FailureKind.NOT_UNDERSTOOD)
 
 
+class IncompleteSearch(BaseModel):
+    """A search of which a provider says that it could not search everything."""
+
+    query: str
+    aspect: int
+    detail: str
+    """Sentence on what was not searched, and why."""
+
+
 class Conflict(BaseModel):
     """Two excerpts, by number, that can't both be right."""
 
@@ -215,6 +224,7 @@ class Ledger(BaseModel):
     excerpts: list[Excerpt] = []
     pointers: list[Pointer] = []
     failures: list[Attempt] = []
+    incomplete: list[IncompleteSearch] = []
     conflicts: list[Conflict] = []
     reported: list[ReportedGap] = []
     """Gaps of the researchers that an investigator sent out."""
@@ -262,6 +272,9 @@ class Ledger(BaseModel):
                     is_partial=bool(outcome.failed),
                 )
             )
+        self.incomplete += [
+            IncompleteSearch(query=outcome.query, aspect=aspect, detail=each) for each in outcome.incomplete
+        ]
         known = {lead.url: lead for lead in self.leads}
         before = len(known)
         for position, hit in enumerate(outcome.hits, start=1):

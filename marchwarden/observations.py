@@ -178,6 +178,12 @@ class SearchOutcome:
     """Number of results that were skipped, because they have no usable address or are no objects at all."""
     failed: tuple[str, ...] = ()
     """Providers that failed, of a search that asked several of which others answered; else none."""
+    incomplete: tuple[str, ...] = ()
+    """Sentences on what a provider that answered could not search, each of at most DETAIL_CHARS; else none."""
+
+    def __post_init__(self) -> None:
+        told = (plain_line(each, DETAIL_CHARS) for each in self.incomplete)
+        object.__setattr__(self, "incomplete", tuple(each for each in told if each))
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,7 @@ class Narrator:
             f" Also searched for {close}, because no page contains {word}." for word, close in outcome.meant.items()
         )
         skipped = f" Malformed results skipped: {outcome.malformed}." if outcome.malformed else ""
+        incomplete = "".join(f" {each}" for each in outcome.incomplete)
         self._recorder.record(
             events.Searched(
                 query=outcome.query,
@@ -172,7 +173,8 @@ class Narrator:
                 meant=dict(outcome.meant),
                 malformed=outcome.malformed,
                 failed=list(outcome.failed),
-                decision=f"{reason}New pages: {new} of {len(outcome.hits)} hits.{skipped}{meant}",
+                incomplete=list(outcome.incomplete),
+                decision=f"{reason}New pages: {new} of {len(outcome.hits)} hits.{skipped}{incomplete}{meant}",
             )
         )
 

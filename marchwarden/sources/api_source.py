@@ -10,7 +10,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, TypeAlias
 
@@ -43,8 +43,18 @@ _log = logging.getLogger(__name__)
 # Characters of a failure in words. A guess.
 _MAX_DETAIL_CHARS = 300
 
+
+@dataclass(frozen=True)
+class FoundInPart:
+    """Hits of a service that could not search everything."""
+
+    hits: Sequence[SearchHit | None]
+    missing: str
+    """Sentence on what was not searched, and why: "SearXNG got nothing from these engines: google (timeout)."."""
+
+
 # Hits, None for one that has no usable address; or the failure.
-Found: TypeAlias = "Sequence[SearchHit | None] | Failure"
+Found: TypeAlias = "Sequence[SearchHit | None] | FoundInPart | Failure"
 
 
 class ApiSearch(ABC):
@@ -60,7 +70,8 @@ class ApiSearch(ABC):
 
     @abstractmethod
     async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
-        """Return the hits for a query, best first; None for a result that has no usable address.
+        """Return the hits for a query, best first; None for a result that has no usable address. A service that tells
+        what it could not search, or one of whose requests failed, gives FoundInPart.
 
         `source_filter` is for services that can be told of it. Hits that it excludes are left out in any case.
         """
@@ -93,13 +104,45 @@ class ApiSearch(ABC):
             # A service's own words may quote the key. They are cut behind that, or a part of it could stay.
             told = replace(found, detail=plain_line(self.client.without_keys(found.detail), _MAX_DETAIL_CHARS))
             return SearchOutcome(asked, self.name, failure=told, seconds=seconds)
+        incomplete: tuple[str, ...] = ()
+        if isinstance(found, FoundInPart):
+            incomplete = (plain_line(self.client.without_keys(found.missing), _MAX_DETAIL_CHARS),)
+            found = found.hits
         usable = [hit for hit in found if hit is not None and web_address(hit.url)]
         malformed = len(found) - len(usable)
         if found and not usable:
             failure = Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
             return SearchOutcome(asked, self.name, failure=failure, seconds=seconds, malformed=malformed)
         hits = [hit for hit in usable if source_filter.allows(host_of(hit.url))]
-        return SearchOutcome(asked, self.name, tuple(hits[:max_results]), seconds=seconds, malformed=malformed)
+        return SearchOutcome(
+            asked,
+            self.name,
+            tuple(hits[:max_results]),
+            seconds=seconds,
+            malformed=malformed,
+            incomplete=incomplete,
+        )
+
+    async def find_for_each(
+        self, parts: Sequence[str], find: Callable[[str], Awaitable[Sequence[SearchHit | None] | Failure]]
+    ) -> Found:
+        """Return what is found for each part of a query, such as a site: the best hit of each, then the second, …
+
+        The first failure ends it, as the next request would likely fail too. What was found before is kept.
+        """
+        lists: list[Sequence[SearchHit | None]] = []
+        for part in parts:
+            found = await find(part)
+            if not isinstance(found, Failure):
+                lists.append(found)
+                continue
+            if not lists:
+                return found
+            missing = ", ".join(parts[len(lists) :])
+            return FoundInPart(
+                by_rank(lists), f"{self.name} found nothing for {missing}: {found.detail.rstrip('.')}."
+            )
+        return by_rank(lists)
 
     async def aclose(self) -> None:
         await self.client.aclose()

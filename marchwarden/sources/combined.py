@@ -125,6 +125,7 @@ async def _ask_all(
         meant={word: close for outcome in reversed(ordered) for word, close in outcome.meant.items()},
         # Searches that failed are named where others answered.
         failed=failed if len(failed) < len(ordered) else (),
+        incomplete=tuple(dict.fromkeys(each for outcome in ordered for each in outcome.incomplete)),
     )
 
 

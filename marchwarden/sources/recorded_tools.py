@@ -114,6 +114,7 @@ class RecordedSearch:
                 meant=each.meant,
                 malformed=each.malformed,
                 failed=tuple(each.failed),
+                incomplete=tuple(each.incomplete),
             )
             self._outcomes.setdefault(each.query, outcome)
 

@@ -30,6 +30,8 @@ FIRST_HITS = 3
 # Closed pages and pairs of sources that one gap names at most. Guesses.
 MOST_CLOSED = 3
 MOST_PAIRS = 3
+# Searches that were incomplete, each in another way, that one gap names at most. A guess.
+MOST_INCOMPLETE = 2
 # Relevance from which on a closed page that was tried for an answered aspect is named for an open one. A guess: in
 # dev questions those that hold the answer have .24 to .39, pages of other topics up to .19.
 LEAST_BESIDE = 0.2
@@ -110,7 +112,7 @@ def find_decided_gaps(given: GapsGiven) -> list[Gap]:
     """Return the gaps that recorded facts decide: limits that were reached, closed pages, disagreements."""
     ledger = given.ledger
     gaps = [
-        _naming_closed(given, aspect, gap) for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))
+        _naming_missed(given, aspect, gap) for aspect in given.open_aspects if (gap := _settled_aspect(given, aspect))
     ]
     for aspect in ledger.aspects:
         wanted = asks_for(aspect.text)
@@ -207,12 +209,20 @@ def _settled_aspect(given: GapsGiven, aspect: Aspect) -> Gap | None:
     return None
 
 
-def _naming_closed(given: GapsGiven, aspect: Aspect, gap: Gap) -> Gap:
-    """Return the gap of an open aspect, with the closed pages that were tried for it: the answer may be there."""
+def _naming_missed(given: GapsGiven, aspect: Aspect, gap: Gap) -> Gap:
+    """Return the gap of an open aspect, with what may hold the answer: closed pages that were tried for it, and what
+    the providers of its searches could not search."""
     unread = [*_unread_for(given.ledger, aspect), *_closed_beside(given, aspect)]
     untold = [each for each in unread if each.kind.closed and each.target not in gap.detail]
-    closed = " ".join(_could_not_be_read(each) for each in untold[:MOST_CLOSED])
-    return gap.model_copy(update={"detail": f"{gap.detail} {closed}"}) if closed else gap
+    missed = [*map(_could_not_be_read, untold[:MOST_CLOSED]), *_not_searched(given.ledger, aspect)]
+    return gap.model_copy(update={"detail": " ".join([gap.detail, *missed])}) if missed else gap
+
+
+def _not_searched(ledger: Ledger, aspect: Aspect) -> list[str]:
+    """Return sentences on what the providers of an aspect's searches could not search."""
+    # Most searches of a call miss the same part.
+    told = dict.fromkeys(each.detail for each in ledger.incomplete if each.aspect == aspect.number)
+    return [f"A search was incomplete: {each}" for each in list(told)[:MOST_INCOMPLETE]]
 
 
 def _unread_for(ledger: Ledger, aspect: Aspect) -> list[Attempt]:
@@ -422,7 +432,7 @@ def ground(given: GapsGiven, gaps: list[Gap]) -> tuple[list[Gap], list[Dropped]]
             dropped.append(Dropped(what="gap", text=gap.detail, decision=problem))
             kept.append(_by_the_facts(given, aspect))
         else:
-            kept.append(_naming_closed(given, aspect, gap))
+            kept.append(_naming_missed(given, aspect, gap))
     return kept, dropped
 
 
@@ -438,7 +448,7 @@ def _by_the_facts(given: GapsGiven, aspect: Aspect) -> Gap:
     """
     ledger = given.ledger
     if wanted := asks_for(aspect.text):
-        return _naming_closed(given, aspect, _out_of_scope(ledger, aspect, wanted))
+        return _naming_missed(given, aspect, _out_of_scope(ledger, aspect, wanted))
     searches, pages = len(ledger.queries), len(ledger.sources)
     detail = f"{searches} {'search' if searches == 1 else 'searches'} ran and {_pages(pages)} read."
     if any(source.researcher for source in ledger.sources):
@@ -474,6 +484,7 @@ def _by_the_facts(given: GapsGiven, aspect: Aspect) -> Gap:
     unquoted = [each for each in ledger.excerpts_for(aspect.number) if not each.answers]
     if closest := max(unquoted, key=lambda each: each.relevance, default=None):
         detail += f" The closest passage is in {placed(closest.locator, closest.place)}."
+    detail = " ".join([detail, *_not_searched(ledger, aspect)])
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 
 

@@ -243,6 +243,8 @@ class Searched(_Event):
     """Number of results that were skipped, because they have no usable address."""
     failed: list[str] = []
     """Providers that failed, of a search that asked several of which others answered; else none."""
+    incomplete: list[str] = []
+    """Sentences on what a provider that answered could not search; else none."""
 
 
 class NoticeRecord(BaseModel):

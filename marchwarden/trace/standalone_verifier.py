@@ -457,6 +457,10 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
             {hit["url"] for line in searches for hit in line["hits"]},
         ),
         "failures": ({(each["target"], each["kind"]) for each in ledger["failures"]}, failed),
+        "incomplete searches": (
+            {(each["query"], each["detail"]) for each in ledger.get("incomplete") or []},
+            {(line["query"], told) for line in searches for told in line.get("incomplete") or []},
+        ),
     }
     for name, (recorded, steps) in counted.items():
         # Of a call that was killed, the steps may tell more than the last state that was kept.

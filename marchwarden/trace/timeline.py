@@ -95,7 +95,8 @@ def _describe(event: JsonView) -> str:
             return f'searched "{_one_line(event.query)}": {event.failure.kind}, {_one_line(event.failure.detail)}'
         case "search":
             hits = f"{_count(len(event.hits), 'hit')} from {event.provider} in {event.duration_sec:.1f} s"
-            return f'searched "{_one_line(event.query)}": {hits}'
+            missing = "; incomplete" if getattr(event, "incomplete", None) else ""
+            return f'searched "{_one_line(event.query)}": {hits}{missing}'
         case "fetch_url":
             kind = "file" if is_file(event.final_url) else "database" if is_database(event.final_url) else "no answer"
             status = kind if event.status is None else str(event.status)

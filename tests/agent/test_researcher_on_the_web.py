@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from marchwarden.agent.rerun_call import Exchange, rerun
 from marchwarden.settings import Settings, load_settings
 from tests.runs import run
 from tests.webs import article
@@ -34,7 +35,7 @@ def serving(
             self._answer(status, json.dumps(body).encode(), "application/json")
 
         def do_GET(self) -> None:
-            page = pages.get(self.path, 404)
+            page = pages.get(self.path.partition("?")[0], 404)
             status, text = (page, "not here") if isinstance(page, int) else (200, page)
             self._answer(status, text.encode(), "text/html; charset=utf-8")
 
@@ -125,6 +126,31 @@ async def test_an_empty_search_is_source_not_found() -> None:
         done = await run("When was the Halden Bridge built?", settings=settings_for(address))
     assert done.categories() == ["source_not_found"]
     assert done.result.status == "nothing_found"
+
+
+@pytest.mark.parametrize("question", ["When was the Halden Bridge built?", "Who designed the lighthouse of Ostvik?"])
+async def test_what_a_search_could_not_search_is_in_the_trace_and_where_nothing_answers_in_the_gap(
+    question: str,
+) -> None:
+    with serving(lambda asked, address: (500, None), BRIDGE) as pages:
+        found = {"url": f"{pages}/halden", "title": "When the Halden Bridge was built", "content": "A bridge."}
+        answer = {"results": [found], "unresponsive_engines": [["brave", "timeout"]]}
+        with serving(lambda asked, address: (500, None), {"/search": json.dumps(answer)}) as searxng:
+            settings = load_settings(
+                model="extractive", source="web", searxng_url=searxng, allow_private_addresses=True
+            )
+            done = await run(question, settings=settings)
+    missing = "SearXNG got nothing from these engines: brave (timeout)."
+    assert {tuple(event.incomplete) for event in done.events("search")} == {(missing,)}
+    assert all(missing in event.decision for event in done.events("search"))
+    assert done.problems == []
+    if "Bridge" in question:
+        assert done.result.gaps == []
+        return
+    (gap,) = done.result.gaps
+    assert gap.category.value == "source_not_found"
+    assert gap.detail.endswith(f" A search was incomplete: {missing}")
+    assert not (await rerun(done.trace, settings, Exchange())).differences
 
 
 @pytest.mark.parametrize(("status", "ending"), [(503, "failed"), (404, "nothing_found"), (403, "nothing_found")])

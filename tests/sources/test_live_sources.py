@@ -228,6 +228,27 @@ async def test_articles_that_only_list_meanings_are_left_out(tmp_path: Path) -> 
     assert [hit.title for hit in outcome.hits] == ["Common bean"]
 
 
+@pytest.mark.parametrize(
+    ("warnings", "told"),
+    [
+        (
+            {"search": {"warnings": "The search timed out, only partial results are available."}},
+            ("Wikipedia warns of its search: The search timed out, only partial results are available.",),
+        ),
+        ({"main": {"warnings": "Unrecognized parameter: gsrprop."}}, ()),
+        ({"search": ["strange"]}, ()),
+        (["strange"], ()),
+    ],
+)
+async def test_a_search_of_wikipedia_that_ended_early_is_told(
+    warnings: Any, told: tuple[str, ...], tmp_path: Path
+) -> None:
+    answer = httpx.Response(200, json={**ANSWERS["wikipedia"], "warnings": warnings})
+    outcome, _ = await search("wikipedia", tmp_path, answer)
+    assert len(outcome.hits) == 1
+    assert outcome.incomplete == told
+
+
 @pytest.mark.parametrize("service", ["brave", "serper"])
 async def test_a_filter_is_told_in_the_query(service: str, tmp_path: Path) -> None:
     _, (request,) = await search(service, tmp_path, httpx.Response(200, json={}), source_filter="gov, edu, -x.gov")

@@ -339,7 +339,41 @@ async def test_where_nothing_has_all_words_the_names_are_searched(tmp_path: Path
     ]
 
 
+async def test_a_site_that_fails_takes_nothing_from_the_one_before_it_and_is_told(tmp_path: Path) -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        first = len(network.asked) == 1
+        return found_by("stackexchange") if first else cassette("stackexchange/throttled.json", 400)
+
+    network = Network("stackexchange", tmp_path, respond)
+    found = await network.search("How do I grep python code with git on ubuntu linux?")
+    sites = [request.url.params["site"] for request in network.asked]
+    assert len(sites) == 2
+    assert found.hits
+    assert found.failure is None
+    (told,) = found.incomplete
+    assert told.startswith(f"Stack Exchange found nothing for {sites[1]}: Stack Exchange takes its next request in ")
+
+
+async def test_a_name_that_can_not_be_looked_up_takes_nothing_from_the_one_before_it(tmp_path: Path) -> None:
+    answers = iter([found_by("wikidata"), httpx.Response(503), httpx.Response(503)])
+    network = Network("wikidata", tmp_path, lambda request: next(answers))
+    found = await network.search("Did Douglas Adams meet Terry Pratchett?")
+    assert found.hits[0].title == "Douglas Adams"
+    assert found.incomplete == ("Wikidata found nothing for Douglas Adams: Wikidata is down (status 503).",)
+
+
 # SearXNG
+
+
+async def test_engines_that_fail_beside_others_that_answer_are_told(tmp_path: Path) -> None:
+    found = await Network("web", tmp_path, lambda request: cassette("searxng/partial.json")).search()
+    assert [hit.title for hit in found.hits] == ["Sowing runner beans"]
+    assert found.failure is None
+    failed = "brave (HTTP connection error), duckduckgo (HTTP connection error)"
+    assert found.incomplete == (f"SearXNG got nothing from these engines: {failed}.",)
+    nothing = await Network("web", tmp_path, lambda request: cassette("searxng/nothing.json")).search("nothing")
+    assert nothing.failure is not None
+    assert "brave (Suspended: HTTP connection error)" in nothing.failure.detail
 
 
 async def test_the_users_own_search_server_may_be_inside_and_the_pages_that_it_finds_may_not(tmp_path: Path) -> None:

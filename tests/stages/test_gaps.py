@@ -46,6 +46,21 @@ def test_a_source_that_failed_beside_others_that_answered_is_a_gap_of_its_own() 
     assert not ledger.have_sources_failed()
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_a_search_missed_is_told_where_nothing_answers_and_is_no_gap_where_something_does(closed: bool) -> None:
+    ledger = a_ledger_with_closed_pages("What grows in Utah?", *["What grows in Utah, a list"] * closed)
+    missing = "SearXNG got nothing from these engines: brave (timeout)."
+    for query in ("utah", "utah crops"):
+        ledger.add_search(SearchOutcome(query=query, provider="SearXNG", incomplete=(missing,)), 1)
+    (gap,) = find_decided_gaps(nothing := GapsGiven(ledger, [], frozenset())) + model_free(nothing)
+    assert gap.category is (GapCategory.ACCESS_DENIED if closed else GapCategory.SOURCE_NOT_FOUND)
+    assert gap.detail.endswith(f" A search was incomplete: {missing}")
+    assert gap.detail.count(missing) == 1
+    assert "incomplete" not in "".join(
+        each.detail for each in find_decided_gaps(GapsGiven(ledger, [], frozenset({1})))
+    )
+
+
 @pytest.mark.parametrize(
     ("provider", "advice"),
     [

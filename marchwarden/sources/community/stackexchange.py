@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +20,7 @@ from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.stackexchange_answers import MOST_ANSWERS
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiReader, ApiSearch, by_rank
+from marchwarden.sources.api_source import ApiReader, ApiSearch, Found
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import query_words, terms
@@ -105,16 +104,9 @@ class StackExchangeSearch(ApiSearch):
     api = _SERVICE
     hosts = ("stackexchange.com", *_OWN_HOSTS)
 
-    async def find(
-        self, query: str, max_results: int, source_filter: SourceFilter
-    ) -> Sequence[SearchHit | None] | Failure:
-        lists: list[list[SearchHit | None]] = []
-        for site in sites_for(query):
-            found = await self._questions(query, site, min(max_results, _MAX_RESULTS))
-            if isinstance(found, Failure):
-                return found
-            lists.append(found)
-        return by_rank(lists)
+    async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
+        most = min(max_results, _MAX_RESULTS)
+        return await self.find_for_each(sites_for(query), lambda site: self._questions(query, site, most))
 
     async def _questions(self, query: str, site: str, most: int) -> list[SearchHit | None] | Failure:
         """Return the questions of one site that have an answer, the nearest to the query first."""

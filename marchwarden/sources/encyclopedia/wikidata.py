@@ -21,7 +21,7 @@ from marchwarden.http.shared_rates import RateRule
 from marchwarden.observations import Failure, FailureKind, SearchHit
 from marchwarden.reading.services.wikidata_statements import PROFILE, ids_to_label, label_of, statements_of
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiReader, ApiSearch, by_rank, content_words
+from marchwarden.sources.api_source import ApiReader, ApiSearch, Found, content_words
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 
@@ -57,29 +57,22 @@ class WikidataSearch(ApiSearch):
     api = _SERVICE
     hosts = ("wikidata.org",)
 
-    async def find(
-        self, query: str, max_results: int, source_filter: SourceFilter
-    ) -> Sequence[SearchHit | None] | Failure:
-        lists: list[list[SearchHit | None]] = []
+    async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
         names = names_to_look_up(query)
-        for name in names:
-            # The entities whose label or alias begins with the name.
-            most = max(1, _MOST_ENTITIES // len(names))
-            asked: dict[str, str | int] = {
-                "action": "wbsearchentities",
-                "search": name,
-                "limit": most,
-                "format": "json",
-            }
-            answer = await self.client.get(_API, {**asked, "language": "en", "uselang": "en", "type": "item"})
-            found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
-            if isinstance(found, Failure):
-                return found
-            # Errors of MediaWiki come with status 200.
-            if not isinstance(found, dict) or not isinstance(results := found.get("search"), list):
-                return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-            lists.append([_hit(each) for each in results])
-        return by_rank(lists)
+        most = max(1, _MOST_ENTITIES // len(names))
+        return await self.find_for_each(names, lambda name: self._entities(name, most))
+
+    async def _entities(self, name: str, most: int) -> list[SearchHit | None] | Failure:
+        """Return the entities whose label or alias begins with the name."""
+        asked: dict[str, str | int] = {"action": "wbsearchentities", "search": name, "limit": most, "format": "json"}
+        answer = await self.client.get(_API, {**asked, "language": "en", "uselang": "en", "type": "item"})
+        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
+        if isinstance(found, Failure):
+            return found
+        # Errors of MediaWiki come with status 200.
+        if not isinstance(found, dict) or not isinstance(results := found.get("search"), list):
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
+        return [_hit(each) for each in results]
 
 
 def names_to_look_up(query: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lxml import html
@@ -12,9 +12,9 @@ from lxml import html
 from marchwarden.contract import SourceFilter
 from marchwarden.http.addresses import host_of, web_address
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure, FailureKind, SearchHit
+from marchwarden.observations import Failure, FailureKind, SearchHit, plain_line
 from marchwarden.sources.api_client import Api, json_of
-from marchwarden.sources.api_source import ApiSearch
+from marchwarden.sources.api_source import ApiSearch, Found, FoundInPart
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
 from marchwarden.text.ranking import guess_language
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MAX_RESULTS = 20
 # Seconds between two requests. Wikimedia sets no limit for reading; its etiquette asks for one after another.
 _EVERY_S = 0.2
+# Characters of a warning. A guess.
+_MAX_WARNING_CHARS = 200
 
 
 def open_wikipedia(opening: Opening, name: str = "") -> Tools:
@@ -51,9 +53,7 @@ class WikipediaSearch(ApiSearch):
         """Search in the language of the question: a query is often too short to tell."""
         self._language = guess_language(question)
 
-    async def find(
-        self, query: str, max_results: int, source_filter: SourceFilter
-    ) -> Sequence[SearchHit | None] | Failure:
+    async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
         host = f"{self._language or guess_language(query)}.wikipedia.org"
         answer = await self.client.get(
             f"https://{host}/w/api.php",
@@ -90,7 +90,7 @@ class WikipediaSearch(ApiSearch):
                 and isinstance(page.get("title"), str)
                 and "disambiguation" in (page.get("pageprops") or {})
             }
-            return [
+            hits = [
                 _hit(host, each) for each in results if not (isinstance(each, dict) and each.get("title") in lists)
             ]
         except (KeyError, TypeError):
@@ -98,6 +98,18 @@ class WikipediaSearch(ApiSearch):
             info = error.get("info") if isinstance(error, dict) else None
             said = f": {info}" if isinstance(info, str) else ""
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results{said}")
+        warned = _warnings(found)
+        return FoundInPart(hits, f"{self.name} warns of its search: {warned}") if warned else hits
+
+
+def _warnings(answer: Mapping[str, Any]) -> str:
+    """Return what the module `search` warns of: that its time ended, and only a part of the results is there."""
+    # https://www.mediawiki.org/wiki/API:Errors_and_warnings, in the form of `formatversion=2` without `errorformat`.
+    # CirrusSearch makes a warning of a search whose time ended with some results.
+    told = answer.get("warnings")
+    module = told.get("search") if isinstance(told, dict) else None
+    words = module.get("warnings") if isinstance(module, dict) else None
+    return plain_line(words, _MAX_WARNING_CHARS) if isinstance(words, str) else ""
 
 
 def _hit(host: str, result: object) -> SearchHit | None:

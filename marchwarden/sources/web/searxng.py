@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from marchwarden.contract import SourceFilter
@@ -10,9 +9,9 @@ from marchwarden.environment import without_credentials
 from marchwarden.errors import ConfigurationError
 from marchwarden.http.addresses import web_address
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure, FailureKind, SearchHit, plain_line
+from marchwarden.observations import Failure, FailureKind, plain_line
 from marchwarden.sources.api_client import Api, ApiClient, json_of
-from marchwarden.sources.api_source import ApiSearch
+from marchwarden.sources.api_source import ApiSearch, Found, FoundInPart
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.web.result_list import hits_of, within_sites
 
@@ -43,18 +42,20 @@ class SearxngSearch(ApiSearch):
         super().__init__(opening, ApiClient(Opening(inside, opening.given), self.api))
         self._address = address.rstrip("/") + "/search"
 
-    async def find(
-        self, query: str, max_results: int, source_filter: SourceFilter
-    ) -> Sequence[SearchHit | None] | Failure:
+    async def find(self, query: str, max_results: int, source_filter: SourceFilter) -> Found:
         answer = await self.client.get(self._address, {"q": within_sites(query, source_filter), "format": "json"})
         found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
         if isinstance(found, Failure):
             return found
         hits = hits_of(found, ("results",), self.name, text="content", day="publishedDate")
-        if not hits and (silent := _silent_engines(found)):
+        if isinstance(hits, Failure):
+            return hits
+        silent = _silent_engines(found)
+        if silent and not hits:
             return Failure(FailureKind.SERVICE_DOWN, f"{self.name} has no results, and engines failed: {silent}")
         # The server's engines give as many results as they like.
-        return hits if isinstance(hits, Failure) else hits[:max_results]
+        hits = hits[:max_results]
+        return FoundInPart(hits, f"{self.name} got nothing from these engines: {silent}.") if silent else hits
 
 
 def _silent_engines(answer: Any) -> str:
