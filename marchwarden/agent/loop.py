@@ -98,10 +98,8 @@ class ResearchCall:
         self.trace_id = trace_id
         self.checkpoint = checkpoint
         self.program = program
-        self.calibration = fitted = program.calibration if program else None
-        # A calibration says nothing about answers from other sources than those that it was fitted to.
-        if fitted and (fitted.source != tools.kind or (tools.kind == "snapshot" and fitted.web != tools.web)):
-            self.calibration = None
+        fitted = program.calibration if program else None
+        self.calibration = fitted if fitted and fitted.fits(tools.kind, tools.web) else None
         self.parameters = parameters
         self.origin = origin or Origin()
         self.today = self.origin.today or today()

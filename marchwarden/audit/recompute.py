@@ -6,15 +6,15 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date
 from typing import Any
 
 from pydantic import ValidationError
 
 from marchwarden import __version__
-from marchwarden.agent.conclusion import Checkpoint, Conclusion, conclude
-from marchwarden.contract import DiscoveryEvent, Gap, OpenQuestion
+from marchwarden.agent.conclusion import Checkpoint, conclude
+from marchwarden.audit.recorded_stages import RecordedStages
 from marchwarden.errors import TraceError
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.http.addresses import publisher_of
@@ -24,8 +24,7 @@ from marchwarden.programs.keeping import parse_kept_program
 from marchwarden.server.result_words import counted
 from marchwarden.sources.recorded_tools import read_again
 from marchwarden.stages.discoveries import find_pointers, find_reference_pointers
-from marchwarden.stages.score_confidence import Estimate
-from marchwarden.stages.synthesize import Claim, check_grounding, evidence, render_answer
+from marchwarden.stages.synthesize import Claim, check_grounding
 from marchwarden.trace.events import Fetched
 from marchwarden.trace.standalone_verifier import DAMAGED, UNCHECKED, VERIFIED, Finding
 
@@ -89,33 +88,15 @@ def _again(lines: Lines, recorded: dict[str, Any], told: dict[str, Any]) -> tupl
     day = date.fromisoformat(recorded["day"])
     claims = [Claim.model_validate(claim) for claim in recorded["claims"]]
     dropped = [each.text for each in check_grounding(state.ledger, claims)[1] if each.what == "claim"]
-    if recorded["model_free"]:
-        stages = state.without_model()
-        ended = conclude(state.request, state.ledger, stages, day, state.parameters)
-        # In a thread of its own, since the caller may have an event loop that runs.
-        with ThreadPoolExecutor(1) as thread:
-            conclusion = thread.submit(asyncio.run, ended).result()
-        if [claim.model_dump() for claim in conclusion.claims] != recorded["claims"]:
-            dropped += [claim.text for claim in claims if claim not in conclusion.claims] or [
-                "another claim is missing"
-            ]
-    else:
-        # The recorded words of a model stand; all that follows from them is made again.
-        assessed = next(line for line in reversed(lines) if line.get("action") == "assess")
-        worded = next(line for line in reversed(lines) if line.get("action") == "synthesize")
-        answer, cited = render_answer(state.ledger, claims, state.exhausted)
-        given = recorded["estimate"]
-        conclusion = Conclusion(
-            answer,
-            cited,
-            evidence(state.ledger, claims),
-            claims,
-            worded["stage_form"],
-            [Gap.model_validate(each) for each in assessed["gaps"]],
-            [DiscoveryEvent.model_validate(each) for each in assessed["discovery_events"]],
-            [OpenQuestion.model_validate(each) for each in assessed["open_questions"]],
-            estimate=Estimate(tuple(given["of_claims"]), given["of_whole"], given["would_change"]) if given else None,
-        )
+    said = None if recorded["model_free"] else RecordedStages(lines, state, recorded)
+    ended = conclude(state.request, state.ledger, said or state.without_model(), day, state.parameters)
+    # In a thread of its own, since the caller may have an event loop that runs.
+    with ThreadPoolExecutor(1) as thread:
+        conclusion = thread.submit(asyncio.run, ended).result()
+    if [claim.model_dump() for claim in conclusion.claims] != recorded["claims"]:
+        dropped += [claim.text for claim in claims if claim not in conclusion.claims] or ["another claim is missing"]
+    if said and not said.are_gaps_certain:
+        conclusion = replace(conclusion, gaps=said.gaps, open_questions=said.questions)
     # The seconds are the call's own: only the steps' times say something about them.
     result = conclusion.result(
         state, seconds=told["cost_metadata"]["wall_time_sec"], trace_id=told["trace_id"], today=day
@@ -144,9 +125,13 @@ def check_program(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[
     if start.get("team"):
         parameters = parameters.of_an_investigation()
     calibration = program.calibration if program else None
+    # Traces of earlier versions do not say of which kind their sources were, and in which web.
+    if start.get("kind") and calibration and not calibration.fits(start["kind"], start.get("web")):
+        calibration = None
+    expected = (calibration,) if start.get("kind") and not start.get("team") else (None, calibration)
     faults = {
         "parameters": parameters == state.parameters,
-        "calibration": state.calibration in (None, calibration),
+        "calibration": state.calibration in expected,
         "name": start.get("program") == (program.fingerprint if program else None),
     }
     fault = next((name for name, holds in faults.items() if not holds), None)

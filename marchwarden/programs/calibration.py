@@ -57,6 +57,10 @@ class Calibration(BaseModel):
         """Return the calibrated confidence for a score of 0–1: 0–1, with two decimals."""
         return _chance(self.intercept + self.slope * log_odds(score))
 
+    def fits(self, kind: str, web: str | None) -> bool:
+        """Return whether it says anything about answers from sources of this kind, in the frozen web of this hash."""
+        return self.source == kind and (kind != "snapshot" or self.web == web)
+
     @property
     def described(self) -> str:
         """Phrase with which a result says what its confidence was calibrated on."""

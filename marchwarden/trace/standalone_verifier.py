@@ -52,6 +52,9 @@ DISAGREEMENT = "Sources disagree, and nothing read settles it"
 FAILED = ("Nothing could be looked up: ", "The page that was found could not be read: ", "None of the ")
 NOTHING = ("No source that could be read answers this question", "before anything could be read.")
 
+# Category of gaps between sources; those of an investigation are found in all that it has.
+_CONTRADICTION = "contradictory_sources"
+
 # Names of files in a bundle, and of the others that one has, besides stored texts and pages.
 TRACE, RESULT, SUMS, ANNOTATIONS = "trace.jsonl", "result.json", "SHA256SUMS", "annotations.jsonld"
 OTHERS = (f"{TRACE}.sig", "result.md", "README.md", "verify.py", "evidence.html", "ro-crate-metadata.json")
@@ -222,8 +225,11 @@ def _objects(evidence: Evidence, lines: list[dict[str, Any]]) -> Finding:
     names = lines[-1].get("objects") if lines else None
     if not isinstance(names, list):
         return Finding("objects", UNCHECKED, "the trace has no sealed list of stored pages and texts")
-    fields = ("program_hash", "result_hash", "trace_hash")
+    fields = ["program_hash", "result_hash", "trace_hash"]
     named = {str(line[field]) for line in lines for field in fields if line.get(field) is not None}
+    # The body of a page that could not be read need not be kept.
+    of_page = ("content_hash", "text_hash")
+    named |= {str(line[field]) for line in lines if line.get("text_hash") for field in of_page if line.get(field)}
     if unsealed := named - set(map(str, names)):
         return Finding("objects", DAMAGED, f"a step names {min(unsealed)}, which is not sealed")
     states = {str(name): _state(evidence, str(name)) for name in names}
@@ -307,7 +313,9 @@ def _of_result(evidence: Evidence, lines: list[dict[str, Any]], result: dict[str
         yield Finding("evidence", UNCHECKED, older)
         yield Finding("answer", UNCHECKED, older)
     else:
-        yield _said("evidence", _evidence_fault(lines, concluded), "the recorded evidence is that of the steps")
+        yield _said(
+            "evidence", _evidence_fault(evidence, lines, concluded), "the recorded evidence is that of the steps"
+        )
         yield _said("answer", _answer_fault(result, concluded), "it says what the recorded claims say, and no more")
         if isinstance(first.get("team"), list):
             fault_of_team = _researchers_fault(evidence, lines, result, concluded)
@@ -416,7 +424,7 @@ def _constraints_of(lines: list[dict[str, Any]]) -> dict[str, Any]:
     return {**lines[0]["constraints"], **({"token_budget": given[-1]} if given else {})}
 
 
-def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
+def _evidence_fault(evidence: Evidence, lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
     """Return the first part of the recorded evidence that no step of the call accounts for."""
     ledger, request = concluded["state"]["ledger"], concluded["state"]["request"]
     by_action: dict[str, list[dict[str, Any]]] = {}
@@ -431,7 +439,7 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
     kind = concluded["state"]["kind"]
     if (start.get("kind") or kind) != kind:
         return "kind of source is not that of the call"
-    if fault := _day_fault(lines, concluded) or _plan_fault(lines, ledger):
+    if fault := _day_fault(lines, concluded) or _plan_fault(lines, concluded):
         return fault
     fetched = by_action.get("fetch_url", [])
     of_page = ("content_hash", "text_hash", "title", "published")
@@ -439,6 +447,10 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
         told = [source[name] for name in of_page]
         if not any(line["final_url"] == source["locator"] and told == [line[n] for n in of_page] for line in fetched):
             return f"{source['locator']} is not as it was read"
+    if fault := _pages_fault(evidence, fetched, ledger, is_whole="killed" not in by_action):
+        return fault
+    if ledger.get("researchers_failed") and not isinstance(start.get("team"), list):
+        return "it had no researchers that could fail"
     picked = {
         (line["url"], pick["start"], pick["end"], pick["excerpt"], pick["stance"])
         for line in by_action.get("extract", [])
@@ -469,6 +481,25 @@ def _evidence_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> s
     return None
 
 
+def _pages_fault(
+    evidence: Evidence, fetched: list[dict[str, Any]], ledger: dict[str, Any], *, is_whole: bool
+) -> str | None:
+    """Return the first fetch that is not of its stored page, or that nothing found and nothing was made of."""
+    leads = {lead["url"] for lead in ledger["leads"]}
+    read = {source["locator"] for source in ledger["sources"]}
+    texts = {source["text_hash"] for source in ledger["sources"]}
+    for line in fetched:
+        body = evidence.get(line["content_hash"]) if line["text_hash"] and line["content_hash"] else None
+        if body and line.get("content_length") not in (None, len(body)):
+            return f"{line['final_url']} has {len(body)} bytes, and not {line['content_length']}"
+        # What was read under two addresses, or says the same, is one source.
+        if is_whole and line["failure"] is None and line["final_url"] not in read and line["text_hash"] not in texts:
+            return f"{line['final_url']} was read, and is no source"
+        if is_whole and leads and line["url"] not in leads:
+            return f"{line['url']} was read, and nothing had found it"
+    return None
+
+
 def _day_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
     """Return the fault of the day that the age of sources was counted to; None where it is that of the call."""
     start = lines[0]
@@ -479,9 +510,12 @@ def _day_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | 
     return None if abs(apart.days) <= 1 or start.get("rerun_of") else "the day is not that of the first step"
 
 
-def _plan_fault(lines: list[dict[str, Any]], ledger: dict[str, Any]) -> str | None:
+def _plan_fault(lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
     """Return the first sub-question, title of a hit, or part of a model, that no step accounts for."""
+    ledger = concluded["state"]["ledger"]
     aspects: list[str] = []
+    # Snippets and days of hits, by their address.
+    told_of: dict[str, list[tuple[Any, Any]]] = {}
     # Sub-questions of all plans, as they were spelt, and questions to researchers.
     sought = {line["question"] for line in lines if line.get("action") in ("start", "dispatch")}
     titles: dict[str, set[str]] = {}
@@ -494,15 +528,16 @@ def _plan_fault(lines: list[dict[str, Any]], ledger: dict[str, Any]) -> str | No
                 aspects = [re.sub(rf"\b{re.escape(word)}\b", close, each) for each in aspects]
             for hit in line["hits"]:
                 titles.setdefault(hit["url"], set()).add(hit["title"])
+                told_of.setdefault(hit["url"], []).append((hit.get("snippet"), hit.get("published")))
         sought.update(aspects)
         # Pages that an investigation takes over were read by its researchers' models.
-        if (
-            line.get("stage_form") == "model"
-            and line["action"] in ("plan", "synthesize")
-            and (line["action"] not in answered)
-        ):
+        own = line.get("action") in ("plan", "synthesize") or not isinstance(lines[0].get("team"), list)
+        if own and line.get("stage_form") == "model" and line["action"] not in answered:
             return f"no model answered for step {line['step']}"
+    worded = next((line for line in reversed(lines) if line.get("action") == "synthesize"), None)
     killed = any(line.get("action") == "killed" for line in lines)
+    if worded and not killed and worded["claims"] != len(concluded["claims"]):
+        return f"step {worded['step']} tells of {worded['claims']} claims"
     if aspects and not killed and [each["text"] for each in ledger["aspects"]] != aspects:
         return "its sub-questions are not those of the plan"
     picked = {pick["aspect"] for line in lines if line.get("action") == "extract" for pick in line["picks"]}
@@ -511,6 +546,11 @@ def _plan_fault(lines: list[dict[str, Any]], ledger: dict[str, Any]) -> str | No
     for lead in ledger["leads"]:
         if lead.get("reason") is None and lead["title"] not in titles.get(lead["url"], {lead["title"]}):
             return f"{lead['url']} has another title than the search gave"
+        told = told_of.get(lead["url"], [])
+        # Older versions did not record them.
+        are_known = bool(told) and all(snippet is not None for snippet, _ in told)
+        if lead.get("reason") is None and are_known and (lead["snippet"], lead["published"]) not in told:
+            return f"{lead['url']} has another snippet or day than the search gave"
     return None
 
 
@@ -548,7 +588,53 @@ def _researchers_fault(
         by = (source.get("trace_id"), source.get("researcher"))
         if by not in kept:
             return f"{source['locator']} is of a researcher whose trace was not kept"
+    if fault := _reported_fault(evidence, lines, concluded):
+        return fault
     return _lineage_fault(result, concluded, sent, ended, resumed=any(line["action"] == "resume" for line in lines))
+
+
+def _reported_fault(evidence: Evidence, lines: list[dict[str, Any]], concluded: dict[str, Any]) -> str | None:
+    """Return the first gap that a researcher is said to have reported, and that its result does not have."""
+    told: dict[str, list[dict[str, Any]]] = {}
+    # Topics and categories of gaps in what was asked; what a follow-up lacks is no gap of that.
+    missing: set[tuple[str, str]] = set()
+    sent = {line["rihla"]: line for line in lines if line.get("action") == "dispatch"}
+    for line in lines:
+        if line.get("action") != "return":
+            continue
+        result = parse(evidence.get(line["result_hash"]) or b"")
+        if result is None:
+            return None  # the check of objects tells of it
+        told.setdefault(line["researcher"], []).extend(result["gaps"])
+        if sent[line["rihla"]]["origin"] not in ("open_question", "tie_break", "discovery"):
+            missing |= {(gap["topic"], gap["category"]) for gap in result["gaps"]}
+    skips = [line for line in lines if line.get("action") == "skip"]
+    # What nobody of the team can be asked is a gap of the investigation's own, or told with a sentence more.
+    own = {line["question"] for line in skips if line["origin"] == "discovery"}
+    unserved = {line["question"] for line in skips}
+    reported = concluded["state"]["ledger"]["reported"]
+    for each in reported:
+        gap, by = each["gap"], each["researcher"]
+        missing.discard((gap["topic"], gap["category"]))
+        if gap["topic"] in (f"the researcher {by}", *own) or gap["category"] == _CONTRADICTION:
+            continue
+        if not any(_is_same_gap(gap, known, is_unserved=gap["topic"] in unserved) for known in told.get(by, [])):
+            return f"{by} did not report that gap: {gap['topic'][:80]}"
+    if left_out := sorted(topic for topic, category in missing if category != _CONTRADICTION):
+        return f"a gap that was reported is left out: {left_out[0][:80]}"
+    failed = concluded["state"]["ledger"].get("researchers_failed")
+    outcomes = {each["outcome"] for each in concluded["state"].get("lineage") or []}
+    if failed and "answered" in outcomes:
+        return "it is said that all of them failed, and one answered"
+    return None
+
+
+def _is_same_gap(gap: dict[str, Any], known: dict[str, Any], *, is_unserved: bool) -> bool:
+    more = f"{known['detail'].rstrip('.')}. No researcher of the team is for "
+    return all(
+        known.get(name) == value or (name == "detail" and is_unserved and value.startswith(more))
+        for name, value in gap.items()
+    )
 
 
 def _return_fault(evidence: Evidence, line: dict[str, Any]) -> str | None:

@@ -20,6 +20,9 @@ import pytest
 from marchwarden.audit.recompute import check_program
 from marchwarden.audit.verdict import evidence_of_trace, verdict
 from marchwarden.contract import DISAGREEMENT
+from marchwarden.programs import Program
+from marchwarden.programs.calibration import Calibration
+from marchwarden.programs.keeping import kept_program, parse_kept_program
 from marchwarden.store.content_store import Store
 from marchwarden.trace import standalone_verifier as verifier
 from marchwarden.trace.reader import find_trace
@@ -338,6 +341,31 @@ def moment_of_a_step(forged: Forgery) -> None:
     forged.lines[3]["timestamp"] = "2031-01-01T00:00:00.000Z"
 
 
+def gap_of_a_model(forged: Forgery) -> None:
+    """Add a gap, and say that a model had a part in the end, whose words would stand."""
+    a_gap(forged)
+    forged.line("conclude")["model_free"] = False
+
+
+def uncited(forged: Forgery) -> dict[str, Any]:
+    """The fetch of a page that no citation is of."""
+    cited = {each["locator"] for each in forged.result["citations"]}
+    return next(line for line in forged.lines if line["action"] == "fetch_url" and line["final_url"] not in cited)
+
+
+def unsealed_page(forged: Forgery) -> None:
+    forged.lines[-1]["objects"].remove(uncited(forged)["text_hash"])
+
+
+def forgotten_source(forged: Forgery) -> None:
+    ledger = forged.line("conclude")["state"]["ledger"]
+    ledger["sources"] = [each for each in ledger["sources"] if each["locator"] != uncited(forged)["final_url"]]
+
+
+def in_the_evidence(changes: dict[str, Any]) -> Callable[[Forgery], None]:
+    return put(changes, lambda forged: forged.line("conclude")["state"]["ledger"])
+
+
 Change = Callable[[Forgery], None]
 
 # Each change, and whether the second forger, who seals anew, is noticed.
@@ -407,6 +435,20 @@ TABLE: dict[str, tuple[Change, bool]] = {
     "the program repointed": (put({"program_hash": "sha256:" + "0" * 64}, lambda f: f.lines[0]), True),
     "the sub-questions of the plan": (sub_question_of_the_plan, True),
     "the sub-question of a pick": (sub_question_of_a_pick, True),
+    "a gap, told as a model's": (gap_of_a_model, True),
+    "the picks told as a model's": (put({"stage_form": "model"}, lambda f: f.line("extract")), True),
+    "the snippet of a hit": (put({"snippet": "It was coffee."}, lambda f: f.line("search")["hits"][0]), True),
+    "the day of a hit": (put({"published": "2026-01-01"}, lambda f: f.line("search")["hits"][0]), True),
+    "the length of a page": (put({"content_length": 7}, lambda f: f.page), True),
+    "the address that was asked for": (put({"url": "https://elsewhere.example/tea"}, lambda f: f.page), True),
+    "a page without a quote, left out of the sealed list": (unsealed_page, True),
+    "a page without a quote, left out of the evidence": (forgotten_source, True),
+    "researchers that failed": (in_the_evidence({"researchers_failed": True}), True),
+    "a search that was incomplete": (
+        in_the_evidence({"incomplete": [{"query": "tea", "aspect": 1, "detail": "An engine failed."}]}),
+        True,
+    ),
+    "the number of claims": (put({"claims": 9}, lambda f: f.line("synthesize")), True),
     "a claim told as a model's": (put({"stage_form": "model"}, lambda f: f.line("synthesize")), True),
     "the moment of a step": (moment_of_a_step, True),
     "a kill that never was": (line_before_the_end(action="killed", reason="seconds"), True),
@@ -439,6 +481,7 @@ TABLE: dict[str, tuple[Change, bool]] = {
 
 # Changes that are noticed once they are sealed anew, and not by the script that a bundle has.
 BY_MARCHWARDEN_ALONE = {
+    "a gap, told as a model's",
     "a claim, also where it is recorded",
     "a gap added",
     "the confidence in a source",
@@ -568,6 +611,18 @@ def test_a_state_with_another_program_than_the_call_had_is_noticed(
     change(forged)
     (found,) = check_program(forged.lines, evidence.get)
     assert (found.state, found.detail) == ("damaged", f"its {told} is not that of the call")
+
+
+@pytest.mark.parametrize(("web", "state"), [(None, "damaged"), ("another", "verified")])
+def test_a_calibration_that_is_left_out_is_noticed(a_call: Path, tmp_path: Path, web: str | None, state: str) -> None:
+    """It counts for answers from the frozen web that it was fitted to, and for no others."""
+    path, forged = forged_copy(a_call, tmp_path / "traces")
+    _, parameters = parse_kept_program(forged.store.get(forged.lines[0]["program_hash"]))
+    fitted = Program(tmp_path, calibration=Calibration(**FITTED, web=web or forged.lines[0]["web"]))
+    forged.lines[0]["program"] = fitted.fingerprint
+    forged.lines[0]["program_hash"] = forged.store.put(kept_program(fitted, parameters))
+    (found,) = check_program(forged.lines, evidence_of_trace(path).get)
+    assert found.state == state
 
 
 def test_a_signature_that_is_not_there_or_not_by_that_key_is_noticed(a_call: Path, tmp_path: Path) -> None:

@@ -115,7 +115,37 @@ def less_charged(forged: Forgery) -> None:
         line["charged_tokens"] = 7
 
 
+def reported(forged: Forgery) -> list[dict[str, Any]]:
+    gaps: list[dict[str, Any]] = forged.line("conclude")["state"]["ledger"]["reported"]
+    return gaps
+
+
+def gap_that_was_reported(forged: Forgery) -> None:
+    reported(forged)[0]["gap"]["detail"] = "Nobody knows."
+
+
+def who_reported(forged: Forgery) -> None:
+    reported(forged)[0]["researcher"] = "cern"
+
+
+def gaps_left_out(forged: Forgery) -> None:
+    reported(forged).clear()
+
+
+def all_failed(forged: Forgery) -> None:
+    forged.line("conclude")["state"]["ledger"]["researchers_failed"] = True
+
+
+def page_unsealed(forged: Forgery) -> None:
+    forged.lines[-1]["objects"].remove(forged.line("fetch_url")["text_hash"])
+
+
 TABLE: dict[str, Callable[[Forgery], None]] = {
+    "the gap that a researcher reported": gap_that_was_reported,
+    "the researcher that reported a gap": who_reported,
+    "the gaps that were reported, left out": gaps_left_out,
+    "all researchers failed": all_failed,
+    "a page left out of the sealed list": page_unsealed,
     "the researcher in the lineage": lineage({"researcher": "cern"}),
     "the tokens in the lineage": lineage({"tokens_used": 7}),
     "the outcome in the lineage": lineage({"outcome": "lost"}),

@@ -113,7 +113,7 @@ class FakeMember:
                 store.put(page.text.encode())
                 quote = page.passages[0]
                 if script.mode != NO_TRACE:
-                    writer.record(fetched(url, page))
+                    writer.record(fetched(url, page, len(script.pages[url].encode())))
                     writer.record(extracted(url, page))
                 text = {INVENTS: "The moon is made of green cheese.", MISQUOTES: quote.text.upper()}
                 citations.append(
@@ -131,14 +131,14 @@ class FakeMember:
         return a_result(citations, script, used, trace_id)
 
 
-def fetched(url: str, page: Page) -> Fetched:
+def fetched(url: str, page: Page, length: int) -> Fetched:
     return Fetched(
         url=url,
         final_url=url,
         status=200,
         content_type="text/html",
         content_hash=page.content_hash,
-        content_length=1,
+        content_length=length,
         text_hash=page.text_hash,
         title=page.title,
         published=page.published,

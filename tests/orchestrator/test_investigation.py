@@ -519,7 +519,7 @@ async def test_an_own_file_keeps_the_day_of_its_last_change() -> None:
     body, day = b"The Halden Bridge was built in 1931.", date(2026, 11, 29)
     page = page_of_document("/notes/bridge.txt", body, day)
     assert isinstance(page, Page)
-    again = read_again(fetched("/notes/bridge.txt", page), body)
+    again = read_again(fetched("/notes/bridge.txt", page, len(body)), body)
     assert isinstance(again, Page)
     assert again.modified == day
 
