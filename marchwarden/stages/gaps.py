@@ -37,6 +37,8 @@ MOST_INCOMPLETE = 2
 LEAST_BESIDE = 0.2
 # Tables none of whose rows was quoted that one gap names, at most. A guess.
 MOST_TABLES = 2
+# Characters of the closest passage that a gap shows, at most. A guess.
+_MOST_OF_A_PASSAGE = 300
 # Reports of researchers that one gap tells at most. A guess.
 MOST_REPORTS = 4
 # Categories of gaps that several researchers report on one sub-question, the most telling first.
@@ -483,7 +485,10 @@ def _by_the_facts(given: GapsGiven, aspect: Aspect) -> Gap:
     # Whoever asked can look there: a passage that is too unlikely to be quoted may still be the one.
     unquoted = [each for each in ledger.excerpts_for(aspect.number) if not each.answers]
     if closest := max(unquoted, key=lambda each: each.relevance, default=None):
-        detail += f" The closest passage is in {placed(closest.locator, closest.place)}."
+        said = " ".join(closest.key_text.split())
+        if len(said) > _MOST_OF_A_PASSAGE:
+            said = f"{said[:_MOST_OF_A_PASSAGE].rsplit(' ', 1)[0]} …"
+        detail += f" The closest passage is in {placed(closest.locator, closest.place)}: “{said}”"
     detail = " ".join([detail, *_not_searched(ledger, aspect)])
     return Gap(topic=aspect.text, category=GapCategory.SOURCE_NOT_FOUND, detail=detail)
 

@@ -78,21 +78,25 @@ def test_only_what_may_mend_itself_is_to_be_asked_again_later(provider: str, adv
     assert gap.detail == f"The search failed: {provider}: it can't be searched.{advice}"
 
 
-def test_where_nothing_answers_the_gap_says_where_the_closest_passage_is() -> None:
+def test_where_nothing_answers_the_gap_shows_the_closest_passage() -> None:
     ledger = Ledger(question="What grows in Utah?")
     ledger.set_aspects(["What grows in Utah"])
     for start, relevance, answers in [(0, 0.12, False), (40, 0.28, False)]:
         ledger.excerpts.append(
             Excerpt(
-                number=start, locator="/notes/crops.md", aspect=1, start=start, end=start + 6, text="Beans.",
-                relevance=relevance, answers=answers, place=f"L{start}",
+                number=start, locator="/notes/crops.md", aspect=1, start=start, end=start + 23, key=(7, 23),
+                text="Beans. Beets like\nsalt.", relevance=relevance, answers=answers, place=f"L{start}",
             )
         )  # fmt: skip
     (gap,) = model_free(GapsGiven(ledger, [], frozenset()))
-    assert gap.detail.endswith("The closest passage is in /notes/crops.md#L40.")
+    assert gap.detail.endswith("The closest passage is in /notes/crops.md#L40: “Beets like salt.”")
+    ledger.excerpts[-1] = ledger.excerpts[-1].model_copy(update={"text": "word " * 100, "key": None})
+    (gap,) = model_free(GapsGiven(ledger, [], frozenset()))
+    assert gap.detail.endswith("word word …”")
+    assert len(gap.detail) < 450
     ledger.excerpts.pop()  # what a judge finds next to no chance in is in no ledger, and a tenth is worth a look
     (gap,) = model_free(GapsGiven(ledger, [], frozenset()))
-    assert gap.detail.endswith("The closest passage is in /notes/crops.md#L0.")
+    assert gap.detail.endswith("The closest passage is in /notes/crops.md#L0: “Beets like salt.”")
     ledger.excerpts.clear()
     (gap,) = model_free(GapsGiven(ledger, [], frozenset()))
     assert "closest" not in gap.detail
