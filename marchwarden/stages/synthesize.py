@@ -47,6 +47,7 @@ MOST_LOST = 4
 # A source gives way to one so much younger whose quote has this share of its relevance at least; for questions about
 # what changes with time to one that is younger by `NEWER`. Guesses.
 OUTDATED, ABOUT_AS_WELL = timedelta(days=730), 0.65
+_NUMBER = re.compile(r"\d[\d.,]*")
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 # The words of other clauses, at the end of an aspect (evidence/question.py).
 _LENT = re.compile(r" \([^()]*\)$")
@@ -227,12 +228,13 @@ def _current_first(ledger: Ledger, claims: list[Claim]) -> list[Claim]:
     """Return claims on one aspect in their order, but last those whose source is outdated or outranked.
 
     That is by the source of another claim that answers about as well, and is much younger or has no low authority.
-    Where a year is asked about, age does not matter.
+    Where a year is asked about, or the younger one gives the same numbers, age does not matter.
     """
 
     def gives_way(claim: Claim) -> bool:
         own = ledger.excerpts[claim.excerpts[0] - 1]
         source, asked = ledger.source(own.locator), ledger.aspect(own.aspect).text
+        numbers = _numbers(own.key_text)
         younger = NEWER if CHANGES.search(asked) else OUTDATED
         for other in claims:
             excerpt = ledger.excerpts[other.excerpts[0] - 1]
@@ -241,11 +243,17 @@ def _current_first(ledger: Ledger, claims: list[Claim]) -> list[Claim]:
                 continue
             if source.authority is SourceAuthority.LOW:
                 return True
-            if source.dated and better.dated and better.dated - source.dated >= younger and not _YEAR.search(asked):
+            is_repeated = numbers and numbers <= _numbers(excerpt.text)
+            is_outdated = source.dated and better.dated and better.dated - source.dated >= younger
+            if is_outdated and not is_repeated and not _YEAR.search(asked):
                 return True
         return False
 
     return sorted(claims, key=gives_way)
+
+
+def _numbers(text: str) -> set[str]:
+    return {number.rstrip(".,") for number in _NUMBER.findall(text)}
 
 
 def _said(ledger: Ledger, excerpt: Excerpt) -> str:

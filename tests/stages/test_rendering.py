@@ -192,3 +192,15 @@ def test_what_others_outdate_or_outrank_is_said_after_them(
         ledger.sources[place] = ledger.sources[place].model_copy(update=told)
         ledger.excerpts[place] = ledger.excerpts[place].model_copy(update={"relevance": relevance, "answers": True})
     assert [claim.text for claim in model_free(SynthesizeGiven(ledger, Depth.BALANCED))] == order
+
+
+@pytest.mark.parametrize(("figure", "is_outdated"), [("47", False), ("74", True)])
+def test_an_older_source_with_the_same_numbers_is_not_outdated(figure: str, is_outdated: bool) -> None:
+    old, new = "A cup of black tea has 47 mg, of green tea 29 mg.", f"Green tea: 29. Black tea: {figure}. Coffee: 95."
+    ledger = a_ledger(old, new)
+    ledger.aspects = [Aspect(number=1, text="Which tea has more caffeine?")]
+    for place, (year, relevance) in enumerate([(2019, 0.9), (2026, 0.8)]):
+        ledger.sources[place] = ledger.sources[place].model_copy(update={"published": date(year, 3, 1)})
+        ledger.excerpts[place] = ledger.excerpts[place].model_copy(update={"relevance": relevance, "answers": True})
+    said = [claim.text for claim in model_free(SynthesizeGiven(ledger, Depth.BALANCED))]
+    assert said == ([new, old] if is_outdated else [old, new])
