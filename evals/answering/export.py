@@ -1,4 +1,4 @@
-"""Writes the trained encoder as marchwarden/judge/answering.onnx: weights in 8 bits, computed with in 32.
+"""Writes the trained encoder as marchwarden/judge/answering.onnx: weights in 8 bits.
 
 Weights are rounded by column (of word vectors: by word) to 255 steps. The vocabulary stands in the file's metadata.
 """

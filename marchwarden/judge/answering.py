@@ -4,8 +4,9 @@ The model is MiniLM-L6 (Wang et al. 2020) with the weights of all-MiniLM-L6-v2 t
 evals/answering/train.py on questions over real web pages; DATASHEET.md says on which, and how well it judges. It
 reads English only. Without onnxruntime, of the extra `semantic`, nothing is judged.
 
-Judging a passage takes about 12 ms of a core. Weights are kept in 8 bits and computed with in 32, so that a judgement
-depends on nothing but its own two texts.
+Judging a passage takes about 12 ms of a core. Weights are kept in 8 bits. onnxruntime 1.32 rounds what they are
+multiplied with to 8 bits as well; passages are judged one by one, so that a judgement depends on nothing but its own
+two texts. Log-odds differ by 0.06 on average from those computed in 32 bits, and tell answers as well.
 """
 
 from __future__ import annotations
