@@ -85,8 +85,11 @@ def test_a_resumed_investigation_needs_no_source_named_again(
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
-    ids=["int", "term", "kill"],
+    [
+        pytest.param(signal.SIGINT, 130, id="int"),
+        pytest.param(signal.SIGTERM, 143, id="term", marks=pytest.mark.slow),  # it goes the way of SIGINT
+        pytest.param(signal.SIGKILL, -9, id="kill"),
+    ],
 )
 def test_one_that_a_signal_stopped_goes_on_and_asks_no_finished_researcher_again(
     number: signal.Signals, code: int, run: Run, web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
