@@ -334,9 +334,14 @@ def question_of(event: DiscoveryEvent) -> str:
 
 
 def is_settled_by(later: Rihla, rihla: Rihla, gap: Gap) -> bool:
-    """Return whether a later rihla, sent for a gap of this one, brought evidence."""
+    """Return whether a later rihla, sent for a gap of this one, brought evidence.
+
+    One with more budget settles the gap of the budget in any case: what is still missing is told by its own gaps.
+    """
     step = later.step
-    return step.parent == rihla.number and step.origin == gap.category.value and bool(later.evidence)
+    if step.parent != rihla.number or step.origin != gap.category.value:
+        return False
+    return bool(later.evidence) or (gap.category is GapCategory.BUDGET_EXHAUSTED and later.result is not None)
 
 
 def tie_breaks(team: Team, ledger: Ledger) -> Iterator[Step]:

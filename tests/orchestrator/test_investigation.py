@@ -404,6 +404,17 @@ async def test_whoever_had_the_whole_question_is_not_asked_its_parts_again(
     assert gap.detail == "one: It is not here. two: It is not here. records: It is not here."
 
 
+async def test_one_that_finds_nothing_with_twice_the_budget_is_not_told_to_need_more(tmp_path: Path) -> None:
+    short = Gap(topic=QUESTION, category=GapCategory.BUDGET_EXHAUSTED, detail="The page limit was reached.")
+    nothing = Gap(topic=QUESTION, category=GapCategory.SOURCE_NOT_FOUND, detail="20 pages were read.")
+    _, only = member("only", tmp_path, lambda call, number: Script(gaps=[nothing if number else short]))
+    result, _ = await investigate([only], tmp_path)
+    assert len(result.lineage or []) == 2
+    told = [(gap.category, gap.detail) for gap in result.gaps]
+    assert (GapCategory.SOURCE_NOT_FOUND, "only: 20 pages were read.") in told
+    assert "page limit" not in str(told)
+
+
 async def test_one_that_ran_out_of_budget_gets_twice_as_much_once(tmp_path: Path) -> None:
     gap = Gap(topic=QUESTION, category=GapCategory.BUDGET_EXHAUSTED, detail="The token limit was reached.")
 
