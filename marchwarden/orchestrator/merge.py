@@ -296,7 +296,8 @@ def _add_gaps(ledger: Ledger, rihla: Rihla, rihlas: Sequence[Rihla], unserved: S
             continue  # the merged evidence tells which of them stand
         # Two gaps of one topic and category tell the same, unless they tell of two researchers.
         told = (researcher, gap.topic, gap.category)
-        if any(told == (each.researcher, each.gap.topic, each.gap.category) for each in ledger.reported):
+        standing = [each for each in ledger.reported if not each.is_settled]
+        if any(told == (each.researcher, each.gap.topic, each.gap.category) for each in standing):
             continue
         report = ReportedGap(
             aspect=aspect_of(gap, ledger, rihla.step.aspect),

@@ -404,15 +404,18 @@ async def test_whoever_had_the_whole_question_is_not_asked_its_parts_again(
     assert gap.detail == "one: It is not here. two: It is not here. records: It is not here."
 
 
-async def test_one_that_finds_nothing_with_twice_the_budget_is_not_told_to_need_more(tmp_path: Path) -> None:
-    short = Gap(topic=QUESTION, category=GapCategory.BUDGET_EXHAUSTED, detail="The page limit was reached.")
-    nothing = Gap(topic=QUESTION, category=GapCategory.SOURCE_NOT_FOUND, detail="20 pages were read.")
-    _, only = member("only", tmp_path, lambda call, number: Script(gaps=[nothing if number else short]))
+@pytest.mark.parametrize("second", [GapCategory.SOURCE_NOT_FOUND, GapCategory.BUDGET_EXHAUSTED])
+async def test_what_one_says_that_got_twice_as_much_counts_and_not_what_it_said_before(
+    second: GapCategory, tmp_path: Path
+) -> None:
+    short = Gap(topic=QUESTION, category=GapCategory.BUDGET_EXHAUSTED, detail="10 pages were read.")
+    more = Gap(topic=QUESTION, category=second, detail="20 pages were read.")
+    _, only = member("only", tmp_path, lambda call, number: Script(gaps=[more if number else short]))
     result, _ = await investigate([only], tmp_path)
     assert len(result.lineage or []) == 2
     told = [(gap.category, gap.detail) for gap in result.gaps]
-    assert (GapCategory.SOURCE_NOT_FOUND, "only: 20 pages were read.") in told
-    assert "page limit" not in str(told)
+    assert (second, "only: 20 pages were read.") in told
+    assert "10 pages" not in str(told)
 
 
 async def test_one_that_ran_out_of_budget_gets_twice_as_much_once(tmp_path: Path) -> None:
