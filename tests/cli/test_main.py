@@ -49,7 +49,8 @@ def test_a_folder_that_was_removed_is_told(run: Run, tmp_path: Path, monkeypatch
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    ran = run("ask", "What is Casgevy?")
+    # `ask` needs the folder only where it can't fork, as where a test runner has threads.
+    ran = run("investigate", "What is Casgevy?")
     assert (ran.code, "the folder that you are in was removed" in ran.said) == (1, True), ran.said
 
 
