@@ -45,9 +45,11 @@ from marchwarden.http import cache as http_cache
 from marchwarden.http import rate_limits as politeness
 from marchwarden.ledger import Ledger
 from marchwarden.optimization.stage_sets import STAGE_SETS
+from marchwarden.orchestrator.investigator_call import MOST_NESTED
 from marchwarden.programs import Calibration, CompiledStage, ProgramInfo, StageRecord
 from marchwarden.programs.parameters import DEFAULT
 from marchwarden.server.admission import HEARTBEAT_SECONDS
+from marchwarden.server.call_ids import CALL_META, CONTINUES_META, REPEATED_META, TEAMS_META
 from marchwarden.server.mcp import build
 from marchwarden.server.worker import GRACE_SECONDS
 from marchwarden.settings import SECONDS_BY_DEPTH, Settings, load_settings, shipped
@@ -435,6 +437,13 @@ def test_limits_of_arguments_are_those_of_the_code() -> None:
     assert table["token_budget"][3] == f"{Constraints().token_budget}; {deep} where `depth` is `deep`"
     arguments = {*ResearchRequest.model_fields, *Constraints.model_fields}
     assert arguments <= table.keys() <= arguments | {depth.value for depth in Depth}
+
+
+def test_keys_in_meta_are_those_of_the_code() -> None:
+    told = section(CONTRACT, "### Optional keys in `_meta`")
+    keys = (CALL_META, CONTINUES_META, TEAMS_META, REPEATED_META)
+    assert [key for key in keys if f"`{key}`" not in told] == []
+    assert f"if the list has {MOST_NESTED}." in told
 
 
 def test_aims_of_depth_are_those_of_the_code() -> None:

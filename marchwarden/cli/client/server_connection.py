@@ -219,6 +219,8 @@ class Connection:
     ) -> ResearchResult:
         import anyio
 
+        from marchwarden.server.call_ids import CONTINUES_META
+
         newest = 0.0
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
@@ -229,7 +231,7 @@ class Connection:
                 tell(_SECONDS.sub("", message))
 
         arguments = request.model_dump(mode="json", exclude_none=True)
-        meta: Any = {"io.marchwarden/continues": continues} if continues else None
+        meta: Any = {CONTINUES_META: continues} if continues else None
         with anyio.CancelScope(deadline=anyio.current_time() + silence) as patience:
             return self._result(
                 await client.call_tool("research", arguments, progress_callback=on_progress, meta=meta)
