@@ -166,10 +166,12 @@ def _cited_by_link(element: etree._Element) -> tuple[str, ...]:
 # Text
 
 
+# On one line: a run of lines without words would be read once for each of them.
 _HEADING = re.compile(
-    r"^\W*(?:\d+\W+)?(?:references|bibliography|literature cited|works cited)\W*$", re.IGNORECASE | re.MULTILINE
+    r"^[^\w\n]*(?:\d+[^\w\n]+)?(?:references|bibliography|literature cited|works cited)[^\w\n]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
-_NUMBERED = re.compile(r"^\s*\[(\d{1,3})\]\s+", re.MULTILINE)
+_NUMBERED = re.compile(r"^[^\S\n]*\[(\d{1,3})\]\s+", re.MULTILINE)
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*[,;–—-]\s*\d{1,3})*)\]")
 # Numbers of a range of citations that are kept: `[3–40]` says nothing of one of them. A guess.
 _MAX_RANGE = 10

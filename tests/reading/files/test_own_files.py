@@ -468,6 +468,12 @@ An example:
     ]
 
 
+def test_a_line_longer_than_docutils_takes_is_read() -> None:
+    page = read(f"Frost comes in May. {'a' * 8000} {'It is cold. ' * 2000}\n", "long.rst")
+    assert page.text.startswith("Frost comes in May.")
+    assert page.text.endswith("It is cold.")
+
+
 def test_what_one_file_declares_has_no_meaning_in_the_next() -> None:
     read(".. role:: bed(emphasis)\n.. default-role:: bed\n\nSome text is here.\n", "one.rst")
     assert quotes("The :bed:`north` is `cold`.\n", "two.rst") == ["The north is cold."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,15 @@ def test_numbers_in_brackets_are_marks_where_the_text_has_a_numbered_list() -> N
     page = text_references(Page(ARXIV, content_hash(b""), text, content_hash(b""), ()))
     assert [bool(each.marks) for each in page.references] == [False, True, True, True, True]
     assert page.references[1].work.doi == "10.1000/two"
+
+
+def test_lines_without_words_take_time_in_proportion_to_their_number() -> None:
+    """A page that calls itself a paper may be made of them: 20,000 characters took 10 seconds, 100,000 minutes."""
+    text = "—\n" * 50_000 + "References\n\n[1] A. Smith. On bees.\n"
+    began = time.process_time()
+    page = text_references(Page(ARXIV, content_hash(b""), text, content_hash(b""), ()))
+    assert time.process_time() - began < 2
+    assert [each.text for each in page.references] == ["A. Smith. On bees."]
 
 
 def test_a_page_that_is_no_paper_has_no_references() -> None:

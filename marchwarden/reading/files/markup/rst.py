@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from marchwarden.observations import Failure, FailureKind
@@ -25,7 +26,7 @@ _MARKS = re.compile(r"[*`|_]+")
 # Marks of a block times its characters: docutils looks for the end of each up to the end of the block. A guess.
 _MAX_SEARCHED = 100_000_000
 # docutils refuses a text with longer lines than "line_length_limit".
-_LONG_LINE = re.compile(r"([^\n]{5000}\S{0,1000}) ")
+_MAX_LINE_CHARS = 5000
 # Directives that change what later files mean, or say another thing tomorrow: without `::`, they are comments.
 _UNSTEADY = re.compile(r"^([ \t]*\.\.[ \t]+)(?:(?:default-)?role|\|[^|\n]+\|[ \t]+date)::", re.MULTILINE)
 # docutils knows directives for code that refuse the options of Sphinx.
@@ -50,6 +51,15 @@ _SETTINGS = {
 }
 
 
+def _pieces(line: str) -> Iterator[str]:
+    """Yield a line, cut at the first blank behind each _MAX_LINE_CHARS characters."""
+    begin = 0
+    while (end := line.find(" ", begin + _MAX_LINE_CHARS)) >= 0:
+        yield line[begin:end]
+        begin = end + 1
+    yield line[begin:]
+
+
 def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
     """Read a text; no file that it names is read, and raw HTML in it is left out."""
     text = visible(decode(body, content_type))[:_MAX_CHARS]
@@ -61,7 +71,7 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
         block if sum(map(block.count, "*`|_")) * len(block) < _MAX_SEARCHED else _MARKS.sub(" ", block)
         for block in text.split("\n\n")
     )
-    text = _LONG_LINE.sub(r"\1\n", text)
+    text = "\n".join(piece for line in text.split("\n") for piece in _pieces(line))
     text = _CODE_DIRECTIVE.sub(r"\1sphinx-\2::", _UNSTEADY.sub(r"\1", text))
     try:
         markup, facts = _render(text)
