@@ -921,16 +921,34 @@ def _annotation_fault(evidence: Evidence, result: dict[str, Any]) -> str | None:
     return None
 
 
+def _has_other_name(extra: bytes) -> bool:
+    """Return whether the extra fields of a file in a .zip give it another name (Info-ZIP's Unicode path)."""
+    while len(extra) >= 4:
+        kind, size = int.from_bytes(extra[:2], "little"), int.from_bytes(extra[2:4], "little")
+        if kind == 0x7075:
+            return True
+        extra = extra[4 + size :]
+    return False
+
+
 def _check_gaps(archive: Any) -> None:
-    """Raise ValueError where a .zip has bytes beside its files: other programs may read other files there."""
+    """Raise ValueError where other programs may read other files in a .zip: it has bytes beside its files, links, or
+    files with two names."""
     end = 0
     for entry in sorted(archive.infolist(), key=lambda each: each.header_offset):
+        # The type of a file in Unix, above its permissions.
+        if (entry.external_attr >> 16) & 0o170000 == 0o120000:
+            raise ValueError(f"{entry.filename!r} is a link")
         # Zip programs that don't know a size beforehand write it behind the file, in 12 to 24 bytes.
         if not 0 <= entry.header_offset - end <= 24:
             raise ValueError("it has bytes that belong to no file")
         archive.fp.seek(entry.header_offset + 26)
         sizes = archive.fp.read(4)
-        head = 30 + int.from_bytes(sizes[:2], "little") + int.from_bytes(sizes[2:], "little")
+        name_size, extra_size = int.from_bytes(sizes[:2], "little"), int.from_bytes(sizes[2:], "little")
+        name_and_extra = archive.fp.read(name_size + extra_size)
+        if _has_other_name(entry.extra) or _has_other_name(name_and_extra[name_size:]):
+            raise ValueError(f"{entry.filename!r} has a second name")
+        head = 30 + name_size + extra_size
         end = entry.header_offset + head + entry.compress_size
     if archive.start_dir - end > 24 or archive.comment:
         raise ValueError("it has bytes that belong to no file")

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,27 @@ def test_a_file_that_is_in_a_bundle_twice_is_refused(files: Files, tmp_path: Pat
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("result.json", b"{}")
     with pytest.raises(TraceError, match="twice"):
+        verdict(path, VIEWS)
+
+
+@pytest.mark.parametrize(("fault", "told"), [("link", "is a link"), ("name", "has a second name")])
+def test_a_file_that_other_programs_would_unpack_as_another_is_refused(
+    files: Files, tmp_path: Path, fault: str, told: str
+) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, body in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = 0o100644 << 16
+            # The time of the change, as zip programs add it.
+            entry.extra = b"UT\x05\x00\x01\x00\x00\x00\x00"
+            if name == "result.md" and fault == "link":
+                entry.external_attr = 0o120777 << 16
+            elif name == "result.md":
+                other = b"\x01" + zlib.crc32(name.encode()).to_bytes(4, "little") + b"evidence.html"
+                entry.extra += b"up" + len(other).to_bytes(2, "little") + other
+            archive.writestr(entry, body)
+    with pytest.raises(TraceError, match=told):
         verdict(path, VIEWS)
 
 
