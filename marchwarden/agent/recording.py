@@ -182,12 +182,13 @@ class Narrator:
         page = outcome.page
         self._recorder.record(
             events.Fetched(
-                url=outcome.url,
+                url=lead.url,
                 final_url=outcome.final_url,
                 status=outcome.status,
                 content_type=outcome.content_type,
                 content_hash=outcome.content_hash,
-                content_length=outcome.content_length,
+                # As they were asked for and stored, whatever a source of the user's own says of them.
+                content_length=len(outcome.body) if outcome.body else outcome.content_length,
                 text_hash=page.text_hash if page else None,
                 title=page.title if page else lead.title,
                 published=page.published if page else None,
