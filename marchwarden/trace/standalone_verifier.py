@@ -630,9 +630,10 @@ def _reported_fault(evidence: Evidence, lines: list[dict[str, Any]], concluded: 
 
 
 def _is_same_gap(gap: dict[str, Any], known: dict[str, Any], *, is_unserved: bool) -> bool:
-    more = f"{known['detail'].rstrip('.')}. No researcher of the team is for "
+    beginning = re.escape(f"{known['detail'].rstrip('.')}. No researcher of the team ")
+    of_nobody = beginning + r"(?:is for '\w+'|has open copies)\."
     return all(
-        known.get(name) == value or (name == "detail" and is_unserved and value.startswith(more))
+        known.get(name) == value or (name == "detail" and is_unserved and re.fullmatch(of_nobody, value))
         for name, value in gap.items()
     )
 

@@ -47,6 +47,7 @@ from marchwarden.trace.events import (
 
 TRACE_ID = "3f2b8c1e-0d4a-4e5b-9c6d-7a8b9c0d1e2f"
 URL = "https://extension.usu.edu/garden"
+CLOSED = "https://closed.example/"
 BODY = b"<p>Tomatoes grow well in Utah.</p>"
 TEXT = "Tomatoes grow well in Utah. Peas like cool springs."
 GAP = Gap(topic="soil", category=GapCategory.SOURCE_NOT_FOUND, detail="nothing found")
@@ -130,7 +131,10 @@ def concluded() -> Concluded:
         context="raised beds",
         aspects=[Aspect(number=1, text="crops")],
         queries=["utah crops"],
-        leads=[Lead(url=URL, title="Gardens", snippet="", published=None, aspect=1, rank=0.1, state="read")],
+        leads=[
+            Lead(url=URL, title="Gardens", snippet="", published=None, aspect=1, rank=0.1, state="read"),
+            Lead(url=CLOSED, title="Closed", snippet="", published=None, aspect=1, rank=0.09, state="failed"),
+        ],
         sources=[
             Source(
                 locator=URL,
@@ -150,7 +154,7 @@ def concluded() -> Concluded:
         failures=[
             Attempt(
                 service="fetch",
-                target="https://closed.example/",
+                target=CLOSED,
                 title=None,
                 kind=FailureKind.TIMEOUT,
                 detail="no answer in 10 s",
@@ -194,13 +198,13 @@ def a_whole_call() -> list[Event]:
             decision="open aspect",
             query="utah crops",
             provider="snapshot",
-            hits=[HitRecord(url=URL, title="Gardens")],
+            hits=[HitRecord(url=URL, title="Gardens"), HitRecord(url=CLOSED, title="Closed")],
             duration_sec=0.1,
         ),
         fetched(),
         fetched(
-            url="https://closed.example/",
-            final_url="https://closed.example/",
+            url=CLOSED,
+            final_url=CLOSED,
             status=None,
             content_hash=None,
             failure=FailureRecord(kind="timeout", detail="no answer in 10 s"),
@@ -210,7 +214,7 @@ def a_whole_call() -> list[Event]:
             url=URL,
             passages=2,
             picks=[PickRecord(start=0, end=27, excerpt=TEXT[:27], aspect="crops", stance="supports")],
-            stage_form="model",
+            stage_form="model_free",
         ),
         ModelCalled(
             decision="extract",

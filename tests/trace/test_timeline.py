@@ -27,7 +27,7 @@ from marchwarden.trace.events import (
 from marchwarden.trace.reader import Trace, read_trace
 from marchwarden.trace.timeline import Entry, timeline
 from marchwarden.trace.writer import TraceWriter
-from tests.trace.samples import TRACE_ID, URL, a_whole_call, concluded, started
+from tests.trace.samples import CLOSED, TRACE_ID, URL, a_whole_call, concluded, started
 
 ENDINGS: list[Event] = [
     WasCancelled(decision="the caller left"),
@@ -91,10 +91,10 @@ def test_every_kind_of_event_is_described_on_one_line() -> None:
     [
         (0, 'asked "What grows in Utah?" (balanced, extractive, snapshot)'),
         (1, "planned turn 1: 1 search, 0 pages to read (without a model)"),
-        (2, 'searched "utah crops": 1 hit from snapshot in 0.1 s'),
+        (2, 'searched "utah crops": 2 hits from snapshot in 0.1 s'),
         (3, f"read {URL}: 200, 34 bytes in 0.2 s"),
         (4, "read https://closed.example/: no answer, timeout, no answer in 10 s"),
-        (5, f"picked 1 excerpt from {URL}"),
+        (5, f"picked 1 excerpt from {URL} (without a model)"),
         (6, "extract asked extractive: 100 (50 cached) + 20 tokens in 0.7 s, 120 so far, ReadTimeout"),
         (9, "stopped after 1 iteration: every sub-question is covered"),
         (11, f"concluded: 1 claim from 1 excerpt, as of {concluded().day}"),
@@ -125,7 +125,7 @@ def test_details_name_hash_redirects_limits_and_findings() -> None:
     assert page["hash"].startswith("sha256:")
     assert page["redirect"] == "http://usu.edu/g"
     assert "token_budget 20000" in dict(entry_of(events[0]).details)["limits"]
-    assert entry_of(events[2]).details == (("hit", f"Gardens {URL}"),)
+    assert entry_of(events[2]).details == (("hit", f"Gardens {URL}"), ("hit", f"Closed {CLOSED}"))
     assert [label for label, _ in entry_of(events[12]).details] == ["gap", "discovery", "open question"]
     assert entry_of(WasCancelled(decision="")).details == ()
 

@@ -24,7 +24,7 @@ def test_the_latest_call_is_shown_with_steps_reasons_result_and_verification(run
     for part in (
         f"Trace {TRACE_ID}",
         'asked "Was wächst in 日本?"',
-        'searched "utah crops": 1 hit from snapshot',
+        'searched "utah crops": 2 hits from snapshot',
         "why: the best hit",
         "read https://extension.usu.edu/garden: 200, 34 bytes",
         "hash: sha256:89af261467f3\n",
