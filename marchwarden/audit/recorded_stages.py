@@ -41,9 +41,10 @@ class RecordedStages:
         self._form = next(line["stage_form"] for line in reversed(lines) if line["action"] == "synthesize")
         self._estimate = recorded["estimate"]
         later = [line for line in calls if line["stage"] in _AFTER_THE_ANSWER]
-        self.are_gaps_certain = not later or all(line["limit"] is not None for line in fell_back)
-        """False where the call may have ended in another state than its gaps were found in: the model failed, perhaps
-        after them, and what it is to be blamed for is one of them."""
+        failed = [line for line in fell_back if line["limit"] is None]
+        self.are_gaps_certain = not by_rules and not (later and failed)
+        """False where the call may have ended in another state than its gaps were found in: a limit was reached or
+        the model failed, perhaps after them, and a gap tells of it."""
         self.tokens_used = state.tokens_used
         """Tokens that were used when the gaps were found."""
         if later:
