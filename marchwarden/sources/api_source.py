@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from anyio import to_thread
 
@@ -30,7 +30,7 @@ from marchwarden.observations import (
     content_hash,
     plain_line,
 )
-from marchwarden.sources.api_client import Api, ApiClient
+from marchwarden.sources.api_client import Api, ApiClient, json_of
 from marchwarden.sources.opening import Opening
 from marchwarden.text.ranking import guess_language, query_words
 from marchwarden.text.stop_words import is_stop_word
@@ -122,6 +122,17 @@ class ApiSearch(ABC):
             malformed=malformed,
             incomplete=incomplete,
         )
+
+    async def listed(self, address: str, asked: Mapping[str, str | int], key: str) -> list[Any] | Failure:
+        """Return the list under this key of the JSON object that answers a search."""
+        answer = await self.client.get(address, asked)
+        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
+        if isinstance(found, Failure):
+            return found
+        # Some services send errors with status 200.
+        if not isinstance(found, dict) or not isinstance(results := found.get(key), list):
+            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
+        return results
 
     async def find_for_each(
         self, parts: Sequence[str], find: Callable[[str], Awaitable[Sequence[SearchHit | None] | Failure]]

@@ -14,9 +14,9 @@ from marchwarden.contract import SourceFilter
 from marchwarden.evidence.asking.telling_words import names_in
 from marchwarden.http.addresses import web_address
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure, FailureKind, FetchOutcome, SearchHit
+from marchwarden.observations import Failure, FetchOutcome, SearchHit
 from marchwarden.reading.html.dates import as_date
-from marchwarden.sources.api_client import Api, json_of
+from marchwarden.sources.api_client import Api
 from marchwarden.sources.api_source import ApiReader, ApiSearch, content_words
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
@@ -70,13 +70,7 @@ class HackerNewsSearch(ApiSearch):
     async def _stories(self, words: Sequence[str], max_results: int) -> list[Any] | Failure:
         most = min(max_results, _MAX_RESULTS)
         asked: dict[str, str | int] = {"query": " ".join(words), "tags": "story", "hitsPerPage": most}
-        answer = await self.client.get(f"{_API}/search", asked)
-        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
-        if isinstance(found, Failure):
-            return found
-        if not isinstance(found, dict) or not isinstance(stories := found.get("hits"), list):
-            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-        return stories
+        return await self.listed(f"{_API}/search", asked, "hits")
 
 
 def _hits(story: Any) -> list[SearchHit | None]:

@@ -17,9 +17,9 @@ import httpx
 from marchwarden.contract import SourceFilter
 from marchwarden.http.download import Answer
 from marchwarden.http.shared_rates import RateRule
-from marchwarden.observations import Failure, FailureKind, SearchHit
+from marchwarden.observations import Failure, SearchHit
 from marchwarden.reading.services.stackexchange_answers import MOST_ANSWERS
-from marchwarden.sources.api_client import Api, json_of
+from marchwarden.sources.api_client import Api
 from marchwarden.sources.api_source import ApiReader, ApiSearch, Found
 from marchwarden.sources.opening import Opening
 from marchwarden.sources.tools import Tools
@@ -120,13 +120,8 @@ class StackExchangeSearch(ApiSearch):
             "sort": "relevance",
             "pagesize": most,
         }
-        answer = await self.client.get(f"{_API}/search/advanced", asked)
-        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
-        if isinstance(found, Failure):
-            return found
-        if not isinstance(found, dict) or not isinstance(items := found.get("items"), list):
-            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-        return [_hit(each) for each in items]
+        found = await self.listed(f"{_API}/search/advanced", asked, "items")
+        return found if isinstance(found, Failure) else [_hit(each) for each in found]
 
 
 def sites_for(query: str) -> list[str]:

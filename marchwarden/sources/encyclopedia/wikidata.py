@@ -65,14 +65,8 @@ class WikidataSearch(ApiSearch):
     async def _entities(self, name: str, most: int) -> list[SearchHit | None] | Failure:
         """Return the entities whose label or alias begins with the name."""
         asked: dict[str, str | int] = {"action": "wbsearchentities", "search": name, "limit": most, "format": "json"}
-        answer = await self.client.get(_API, {**asked, "language": "en", "uselang": "en", "type": "item"})
-        found = answer if isinstance(answer, Failure) else json_of(answer, self.name)
-        if isinstance(found, Failure):
-            return found
-        # Errors of MediaWiki come with status 200.
-        if not isinstance(found, dict) or not isinstance(results := found.get("search"), list):
-            return Failure(FailureKind.SERVICE_DOWN, f"{self.name} did not return search results")
-        return [_hit(each) for each in results]
+        found = await self.listed(_API, {**asked, "language": "en", "uselang": "en", "type": "item"}, "search")
+        return found if isinstance(found, Failure) else [_hit(each) for each in found]
 
 
 def names_to_look_up(query: str) -> list[str]:
