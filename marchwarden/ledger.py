@@ -67,6 +67,8 @@ class Source(BaseModel):
     has_text: bool
     copy_of: str | None = None
     """Locator of the source that this one is a copy of; None where it is no copy."""
+    authors: tuple[str, ...] = ()
+    """Names that the page gives of its authors; those of a scholarly work stand in `work`."""
     # Copies are told by them while pages are read. They are no part of the JSON: nothing else needs them, and those
     # of a book take megabytes.
     shingles: list[int] = Field([], repr=False, exclude=True)
@@ -331,6 +333,7 @@ class Ledger(BaseModel):
             locator=page.url,
             organisation=organisation,
             title=page.title,
+            authors=page.authors,
             published=page.published,
             modified=page.modified,
             content_hash=page.content_hash,

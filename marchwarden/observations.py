@@ -270,6 +270,10 @@ class Reference:
     """Places in the page's text where it is cited, in order; empty where they are not known."""
 
 
+# Names of authors of a page; further ones are left out. A guess.
+_MOST_AUTHORS = 50
+
+
 @dataclass(frozen=True)
 class Page:
     """A fetched page as it is read, quoted and stored: one text, and passages that are slices of it."""
@@ -282,7 +286,8 @@ class Page:
     passages: tuple[Passage, ...]
     media_type: str = "text/html"
     title: str | None = None
-    author: str | None = None
+    authors: tuple[str, ...] = ()
+    """Names that the page gives of its authors; those of a scholarly work stand in its record, `work`."""
     published: date | None = None
     modified: date | None = None
     language: str | None = None
@@ -304,9 +309,10 @@ class Page:
     """Corrections, expressions of concern and the like that the page tells of its work."""
 
     def __post_init__(self) -> None:
-        for name in ("title", "author"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, plain_line(value, TITLE_CHARS) or None)
+        if self.title is not None:
+            object.__setattr__(self, "title", plain_line(self.title, TITLE_CHARS) or None)
+        names = (plain_line(name, TITLE_CHARS) for name in self.authors[:_MOST_AUTHORS])
+        object.__setattr__(self, "authors", tuple(dict.fromkeys(filter(None, names))))
 
     @property
     def dated(self) -> date | None:

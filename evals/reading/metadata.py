@@ -61,7 +61,7 @@ def ours(page: LabelledPage) -> Facts:
     prepare(tree)
     dated, top = dated_texts(tree)
     published, _ = seen_dates(metadata, dated, page.url, top=top)
-    return Facts(metadata.title, metadata.author, published)
+    return Facts(metadata.title, ", ".join(metadata.authors) or None, published)
 
 
 def trafilaturas(page: LabelledPage) -> Facts:

@@ -296,7 +296,7 @@ def _citation(ledger: Ledger, excerpt: Excerpt, kind: str, corroborated: bool, t
         published=source.published,
         modified=source.modified,
         version=work.version,
-        authors=list(work.authors) or None,
+        authors=list(source.work.authors if source.work else source.authors) or None,
         year=work.year,
         venue=work.venue,
         doi=work.doi,

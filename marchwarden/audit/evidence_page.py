@@ -30,6 +30,7 @@ from marchwarden.observations import without_place
 from marchwarden.server.markdown import FROZEN_WEB
 from marchwarden.server.result_words import (
     answer_lines,
+    authors_in_words,
     confidence_parts,
     counted,
     discovery_head,
@@ -166,6 +167,7 @@ def _rendered(
         link=web_address,
         next_step=next_step,
         counted=counted,
+        authors_in_words=authors_in_words,
         in_words=in_words,
         discovery_head=discovery_head,
         discovery_kind=discovery_kind,

@@ -201,6 +201,8 @@ def _difference(line: dict[str, Any], page: Page | None, source: dict[str, Any] 
         "text": (line["text_hash"], page.text_hash),
         "title": (line["title"], page.title),
     }
+    if source is not None:
+        told["authors"] = (source.get("authors", list(page.authors)), list(page.authors))
     if not is_file(line["final_url"]):
         told["day"] = (line["published"], published)
         if source is not None:

@@ -198,7 +198,7 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
         passages=passages,
         media_type="application/json",
         title=visible_line(_field(fields, _TITLE_FIELDS)) or None,
-        author=_field(fields, ("author",)) or None,
+        authors=(_field(fields, ("author",)),),
         published=published,
         modified=as_date(_field(fields, _CHANGE_FIELDS)) or (None if published else modified),
         language=language,

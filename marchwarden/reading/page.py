@@ -170,7 +170,7 @@ def _read_html(page: Page, body: bytes, content_type: str | None, asked: str) ->
     return replace(
         page,
         title=metadata.title,
-        author=metadata.author,
+        authors=metadata.authors,
         published=published,
         modified=modified,
         canonical_url=metadata.canonical_url,
@@ -231,7 +231,7 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     work = record_of_address(page.url)
     if web_address(page.url) and work is None:
         blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
-    page = with_text(replace(page, title=content.title, author=content.author), blocks)
+    page = with_text(replace(page, title=content.title, authors=content.authors), blocks)
     published, modified = shown_dates(page.text)
     standing = standing_of(page.title, page.text)
     if not page.passages:
@@ -253,7 +253,7 @@ def _read_file(page: Page, body: bytes, content_type: str | None, reader: FileRe
     blocks = content.blocks
     if web_address(page.url):
         blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
-    page = with_text(replace(page, author=content.author, language=content.language), with_lead_ins(blocks))
+    page = with_text(replace(page, authors=content.authors, language=content.language), with_lead_ins(blocks))
     if not page.passages:
         return _no_text("the file holds no text")
     links: list[str] = []
@@ -305,7 +305,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
     return replace(
         page,
         title=title,
-        author=fields.get("author"),
+        authors=(fields.get("author", ""),),
         canonical_url=web_address(fields.get("source") or fields.get("url") or ""),  # as web clippers write it
         published=as_date(fields.get("date", "")),
         modified=as_date(fields.get("updated", fields.get("lastmod", ""))),

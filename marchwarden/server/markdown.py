@@ -20,6 +20,7 @@ from marchwarden.contract import (
     next_step,
 )
 from marchwarden.server.result_words import (
+    authors_in_words,
     confidence_parts,
     counted,
     discovery_head,
@@ -114,8 +115,10 @@ def _citation(number: int, citation: Citation, hashes: bool) -> str:
     dated = f", published {citation.published.isoformat()}" if citation.published else ""
     if citation.modified and not citation.published:
         dated = f", changed {citation.modified.isoformat()}"
-    by = f", by {markdown_line(citation.researcher)}" if citation.researcher else ""
-    facts = f"{markdown_line(citation.source)}{by}, confidence {citation.confidence:.2f}{dated}"
+    authors = authors_in_words(citation)
+    by = f", by {markdown_line(authors)}" if authors else ""
+    finder = f", found by {markdown_line(citation.researcher)}" if citation.researcher else ""
+    facts = f"{markdown_line(citation.source)}{by}{finder}, confidence {citation.confidence:.2f}{dated}"
     notices = [
         f"News of this work: {markdown_line(each.detail)}" + (f" {markdown_address(each.url)}" if each.url else "")
         for each in citation.notices or ()

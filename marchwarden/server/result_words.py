@@ -48,6 +48,9 @@ _REASONS = {
 }
 _OUTCOMES = {"nothing": "found nothing", "lost": "gave no result"}
 
+# Authors that a citation names one by one. A guess.
+_MOST_NAMES = 3
+
 # A citation's marker. With a group: re.split then gives texts and citation numbers in turn.
 _MARKER = re.compile(r"\s*\[(\d{1,3})\]")
 
@@ -72,6 +75,12 @@ def answer_lines(answer: str) -> list[Line]:
         else:
             found.append(line.strip())
     return [Line(each.startswith(("- ", "* ")), _MARKER.split(re.sub(r"^[-*] ", "", each))) for each in found if each]
+
+
+def authors_in_words(citation: Citation | TolerantJsonView) -> str | None:
+    """Return the names of the authors of a citation, of more than three the first and "et al."; None for none."""
+    names = [str(name) for name in citation.authors or ()]
+    return (f"{names[0]} et al." if len(names) > _MOST_NAMES else ", ".join(names)) or None
 
 
 def in_words(value: object) -> str:

@@ -49,6 +49,14 @@ async def test_a_file_is_cited_with_a_path_and_a_line_and_verifies_offline(tmp_p
     assert any(f"read {tmp_path}/files/bees.md: file" in entry.line for entry in timeline(done.trace))
 
 
+async def test_a_citation_names_the_authors_that_its_page_declares(tmp_path: Path) -> None:
+    head = '<meta name="author" content="Ada Bee"><meta name="author" content="Cy Dee">'
+    web = make_web(tmp_path / "web", {"https://bees.example.org/": article("Bees", ANSWER, head=head)})
+    done = await run(QUESTION, settings=settings("snapshot", web))
+    assert [each.authors for each in done.result.citations] == [["Ada Bee", "Cy Dee"]]
+    assert done.problems == []
+
+
 async def test_all_rows_that_a_question_names_are_quoted_and_a_gap_tells_how_many_more_there_are(
     tmp_path: Path,
 ) -> None:

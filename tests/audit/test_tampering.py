@@ -177,6 +177,11 @@ def date_everywhere(forged: Forgery) -> None:
         place["published"] = "2026-01-01"
 
 
+def author_everywhere(forged: Forgery) -> None:
+    for place in (forged.cited, forged.source):
+        place["authors"] = ["Ada Nobel"]
+
+
 def title_everywhere(forged: Forgery) -> None:
     for place in (forged.cited, forged.page, forged.source):
         place["title"] = "Official statistics"
@@ -422,6 +427,7 @@ TABLE: dict[str, tuple[Change, bool]] = {
     "the reason of a step": (put({"decision": "because"}, lambda f: f.line("plan")), False),
     "the time of the call": (other_moment, True),
     "a title, everywhere": (title_everywhere, True),
+    "an author, everywhere": (author_everywhere, True),
     "a date, everywhere": (date_everywhere, True),
     "an address, everywhere": (locator_everywhere, True),
     "the relevance of an excerpt": (relevance, True),
@@ -489,6 +495,7 @@ BY_MARCHWARDEN_ALONE = {
     "the factors of the confidence",
     "a title, everywhere",
     "a date, everywhere",
+    "an author, everywhere",
     "an address, everywhere",
     "the relevance of an excerpt",
     "a text hash repointed, everywhere",

@@ -50,7 +50,7 @@ def test_a_document_is_read_with_headings_items_rows_and_notes() -> None:
         "Dates are those of the valley floor.",
     ]
     assert [each.heading for each in found.passages][:3] == ["Beds", "Beds", "Beds · Crop | Sown"]
-    assert (found.title, found.author) == ("Garden book", "A. Keller")
+    assert (found.title, found.authors) == ("Garden book", ("A. Keller",))
     assert (found.published, found.modified) == (date(2023, 2, 1), date(2024, 5, 6))
 
 

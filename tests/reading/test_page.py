@@ -319,7 +319,7 @@ def test_markdown_is_read_by_its_structure() -> None:
     )
     page = read(text.encode(), "text/plain", "https://example.org/README.md")
     assert page.media_type == "text/markdown"
-    assert (page.title, page.author, page.published) == ("Crops", "Marit", date(2024, 5, 3))
+    assert (page.title, page.authors, page.published) == ("Crops", ("Marit",), date(2024, 5, 3))
     assert quotes(page) == ["Peas like cool soil very much.", "Beans", "Corn", "Tomato | 70"]
     assert page.links == ("https://example.org/soil",)
 

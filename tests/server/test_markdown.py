@@ -51,6 +51,18 @@ def test_code_keeps_its_lines_and_its_indent() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("authors", "said"),
+    [
+        (None, "(web, confidence"),
+        (["Ada *Bee*", "Cy Dee"], "(web, by Ada \\*Bee\\*, Cy Dee, confidence"),
+        (["Ada Bee", "Cy Dee", "Ed Eff", "Flo Gee"], "(web, by Ada Bee et al., confidence"),
+    ],
+)
+def test_a_citation_says_who_wrote_the_page(authors: list[str] | None, said: str) -> None:
+    assert said in as_markdown(a_result(citations=[a_citation(authors=authors)]))
+
+
 def test_news_of_a_cited_work_stands_beside_its_citation() -> None:
     notice = WorkNotice(kind="corrected", detail="Crossref has a notice of correction", url="https://doi.org/10.1/x")
     text = as_markdown(a_result(citations=[a_citation(notices=[notice])]))

@@ -13,6 +13,7 @@ from rich.text import Text
 from marchwarden.cli.views.safe_text import count, one_line, visible, word
 from marchwarden.cli.views.tables import Lines, Prose
 from marchwarden.server.result_words import (
+    authors_in_words,
     confidence_parts,
     discovery_head,
     discovery_kind,
@@ -122,8 +123,9 @@ def _citations(citations: Sequence[Citation]) -> View:
             yield Prose(Text(one_line(citation.title), style="bold"), 6, mark, "cyan")
         yield Prose(_address(citation.locator), 6, "" if citation.title else mark, "cyan")
         dated = citation.published or (f"changed {citation.modified}" if citation.modified else None)
-        by = f"found by {one_line(citation.researcher)}" if citation.researcher else None
-        if facts := [str(each) for each in (dated, by) if each]:
+        by = one_line(authors) if (authors := authors_in_words(citation)) else None
+        finder = f"found by {one_line(citation.researcher)}" if citation.researcher else None
+        if facts := [str(each) for each in (by, dated, finder) if each]:
             yield Prose(Text(" · ".join(facts), style="dim"), 6)
         for notice in citation.notices or ():
             yield Prose(Text(one_line(f"News of this work: {notice.detail}"), style="yellow"), 6)

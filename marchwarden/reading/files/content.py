@@ -13,7 +13,8 @@ class FileContent:
     blocks: tuple[Block, ...]
     title: str | None = None
     """Title that the file states; where it is None, the first heading of prose is taken."""
-    author: str | None = None
+    authors: tuple[str, ...] = ()
+    """Names as they are written; empty ones count as none."""
     language: str | None = None
     published: date | None = None
     """Day that the file states for its publication."""

@@ -44,7 +44,7 @@ def read_epub(body: bytes, content_type: str | None) -> FileContent | Failure:
     return FileContent(
         blocks,
         title=_fact(package, "title"),
-        author=_fact(package, "creator"),
+        authors=tuple(visible_line(each.text or "") for each in package.iter(f"{DC}creator")),
         language=_fact(package, "language"),
         published=as_date(_fact(package, "date") or ""),
         is_prose=False,

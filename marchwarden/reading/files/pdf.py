@@ -51,7 +51,7 @@ def read_pdf(body: bytes) -> FileContent | Failure:
         tuple(pdf_blocks(layer.pages)),
         # A name of a file is no title: then it is what is largest on page 1.
         title=declared if not _NO_TITLE.fullmatch(declared) else title_of(layer.pages),
-        author=visible(layer.facts.get("Author", "")).strip() or None,
+        authors=(layer.facts.get("Author", ""),),
         created=None if created in _DEFAULT_DAYS else created,
     )
 

@@ -35,7 +35,7 @@ from marchwarden.text.invisible import visible_line
 @dataclass(frozen=True)
 class Metadata:
     title: str | None = None
-    author: str | None = None
+    authors: tuple[str, ...] = ()
     published: date | None = None
     modified: date | None = None
     language: str | None = None
@@ -73,9 +73,12 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     """Read the metadata of a parsed tree, before anything is removed from it. Dates come from markup only."""
     meta = _read_meta(tree)
     about = _read_structured_data(tree, url)
+    is_article = _first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type"))))
     named = [name for each in as_list(about.get("author")) if (name := _name(each))]
     authors = named or [name for name in _all(meta, _AUTHORS) if not name.startswith("http")]
-    author = ", ".join(dict.fromkeys(name.strip(" ,;") for name in authors)).strip(" ,;")
+    authors = [name for each in authors if (name := each.strip(" ,;"))]
+    if not authors and is_article and (byline := byline_of(tree)):  # elsewhere, it is that of a post or a review
+        authors = [byline]
     statuses = [str(each) for each in as_list(about.get("creativeWorkStatus"))]
     standing: Standing | None
     if "citation_retraction" in meta:
@@ -96,13 +99,13 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
             break
     return Metadata(
         title=_title(tree, meta, about, site, url),
-        author=author or byline_of(tree),
+        authors=tuple(dict.fromkeys(authors)),
         published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
         modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),
         language=language[0].replace("_", "-") if language else None,
         canonical_url=canonical_url,
         standing=standing,
-        is_article=_first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type")))),
+        is_article=is_article,
         closed=any(map(_is_false, is_free)) or _first(meta, ("article:content_tier",)) == "locked",
         paid_parts=tuple(
             selector.strip()

@@ -45,11 +45,9 @@ def read_hackernews(page: Page, body: bytes) -> Page | Failure:
     if not any(block.kind != "heading" for block in blocks):
         return Failure(FailureKind.NO_TEXT, "the discussion holds no text")
     made = as_date(day) if isinstance(day := item.get("created_at"), str) else None
-    author = item.get("author")
     return replace(
         page,
         title=title if isinstance(title, str) else None,
-        author=author if isinstance(author, str) else None,
         published=made,
         language="en",
         source="hackernews",

@@ -97,9 +97,11 @@ def test_an_investigation_says_who_found_a_source_and_why_each_researcher_was_as
         Lineage(trace_id=TRACE_ID, researcher=who, question="What grows?", origin=origin, tokens_used=0, outcome=end)
         for who, origin, end in asked
     ]
-    result = a_result(answer="Tomatoes do well [1].", citations=[a_citation(researcher="web")], lineage=lineage)
+    result = a_result(
+        answer="Tomatoes do well [1].", citations=[a_citation(researcher="web", authors=["Ada"])], lineage=lineage
+    )
     said = " ".join(shown(result).split())
-    assert "2025-03-01 · found by web" in said
+    assert "Ada · 2025-03-01 · found by web" in said
     for who, why, outcome in [
         ("web", "at first", "answered"),
         ("papers", "others found nothing", "found nothing"),

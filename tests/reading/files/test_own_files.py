@@ -503,7 +503,7 @@ hidden
 hidden
 """
     page = read(body, "notes.org")
-    assert (page.title, page.author, page.links) == ("Garden notes", "Ada", ("https://example.org/f",))
+    assert (page.title, page.authors, page.links) == ("Garden notes", ("Ada",), ("https://example.org/f",))
     assert [(each.text, each.heading) for each in page.passages] == [
         ("The last frost of May, see the table.", "Frost"),
         ("☑ Peas", "Frost"),
@@ -566,7 +566,7 @@ frost % now
 \end{document}
 """
     page = read(body, "frost.tex")
-    assert (page.title, page.author, page.published) == ("On Frost", "Ada, Bob", date(2026, 3, 1))
+    assert (page.title, page.authors, page.published) == ("On Frost", ("Ada", "Bob"), date(2026, 3, 1))
     heading = "Peas & leeks"
     assert [(each.text, each.heading) for each in page.passages] == [
         ("It falls in May.", "On Frost"),

@@ -36,7 +36,7 @@ def test_structured_data_is_believed_first() -> None:
     )
     page = read(article(head=head))
     assert page.title == "Crops & frost"
-    assert page.author == "Marit Halvorsen, Per Lind"
+    assert page.authors == ("Marit Halvorsen", "Per Lind")
     assert (page.published, page.modified) == (date(2024, 3, 12), date(2026, 2, 20))
     assert page.dated == date(2026, 2, 20)
     assert page.language == "en"
@@ -51,7 +51,7 @@ def test_meta_tags_come_next() -> None:
         "<meta property='og:url' content='https://soil.example/1'><script type='application/ld+json'>{broken</script>"
     )
     page = read(article(head=head))
-    assert (page.title, page.author) == ("Salt in soils", "A. Bee, C. Dee")
+    assert (page.title, page.authors) == ("Salt in soils", ("A. Bee", "C. Dee"))
     assert (page.published, page.modified) == (date(2019, 2, 14), date(2020, 1, 2))
     assert page.canonical_url == "https://soil.example/1"
 
@@ -283,4 +283,9 @@ def test_a_line_with_little_beside_a_day_near_the_top_is_a_byline(line: str) -> 
     ],
 )
 def test_an_author_is_read_off_the_name_that_a_reader_sees(markup: str, author: str | None) -> None:
-    assert read(html(f"<main>{markup}{ARTICLE}</main>")).author == author
+    head = "<meta property='og:type' content='article'>"
+    assert read(html(f"<main>{markup}{ARTICLE}</main>", head)).authors == ((author,) if author else ())
+
+
+def test_a_name_above_a_post_or_a_review_is_not_that_of_the_page() -> None:
+    assert read(html(f"<main><p class='byline'>By Ann Bee</p>{ARTICLE}</main>")).authors == ()

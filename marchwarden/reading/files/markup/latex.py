@@ -90,13 +90,12 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
     blocks = tuple(first_blocks(_blocks(seen, listings)))
     if not blocks:
         return Failure(FailureKind.NO_TEXT, "the document holds no text")
-    title, author = (
-        " ".join(_plain(re.sub(r"\s*\\and\b", ", ", facts[name])).split()) for name in ("title", "author")
-    )
+    title = " ".join(_plain(facts["title"]).split())
+    authors = tuple(" ".join(_plain(name).split()) for name in re.split(r"\\and\b", facts["author"]))
     return FileContent(
         ((Block("heading", title), *blocks) if title else blocks),
         title=title or None,
-        author=author[:200] or None,
+        authors=authors,
         published=as_date(_plain(facts["date"])),
     )
 

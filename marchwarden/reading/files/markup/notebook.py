@@ -46,7 +46,7 @@ def read_notebook(body: bytes, content_type: str | None) -> FileContent | Failur
     return FileContent(
         blocks,
         title=(visible_line(title) or None) if isinstance(title, str) else None,
-        author=", ".join(name for name in authors if isinstance(name, str)) or None,
+        authors=tuple(name for name in authors if isinstance(name, str)),
         links=tuple(links),
     )
 

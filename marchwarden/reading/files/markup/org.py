@@ -50,7 +50,7 @@ def read_org(body: bytes, content_type: str | None) -> FileContent | Failure:
     return FileContent(
         tuple(first_blocks(_blocks(lines))),
         title=facts.get("title"),
-        author=facts.get("author"),
+        authors=(facts.get("author", ""),),
         language=facts.get("language"),
         published=as_date(_STAMP.sub(r"\1", facts.get("date", ""))),
         links=tuple(links),

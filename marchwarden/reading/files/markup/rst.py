@@ -82,7 +82,7 @@ def read_rst(body: bytes, content_type: str | None) -> FileContent | Failure:
     return FileContent(
         tuple(first_blocks(blocks)),
         title=facts.get("title"),
-        author=facts.get("author"),
+        authors=(facts.get("author", ""),),
         published=as_date(facts.get("date", "")),
         links=tuple(links),
     )

@@ -19,13 +19,15 @@ _TERMS = "{http://purl.org/dc/terms/}"
 @dataclass(frozen=True)
 class CoreProperties:
     title: str | None = None
-    author: str | None = None
+    authors: tuple[str, ...] = ()
     created: date | None = None
     modified: date | None = None
 
     def of(self, blocks: tuple[Block, ...]) -> FileContent:
         """Return the content of a file with these properties."""
-        return FileContent(blocks, title=self.title, author=self.author, created=self.created, modified=self.modified)
+        return FileContent(
+            blocks, title=self.title, authors=self.authors, created=self.created, modified=self.modified
+        )
 
 
 def core_properties(archive: Archive) -> CoreProperties:
@@ -38,4 +40,4 @@ def core_properties(archive: Archive) -> CoreProperties:
         for name in (f"{DC}title", f"{DC}creator", f"{_TERMS}created", f"{_TERMS}modified")
     )
     days = (None if day in _TEMPLATE_DAYS else day for day in (as_date(created), as_date(modified)))
-    return CoreProperties(title or None, author or None, *days)
+    return CoreProperties(title or None, (author,), *days)

@@ -78,7 +78,7 @@ def read_open_document(
     return FileContent(
         (*blocks, *notes),
         title=fact(f"{DC}title") or None,
-        author=fact(f"{_META}initial-creator") or fact(f"{DC}creator") or None,
+        authors=(fact(f"{_META}initial-creator") or fact(f"{DC}creator"),),
         language=fact(f"{DC}language") or None,
         created=as_date(fact(f"{_META}creation-date")),
         modified=as_date(fact(f"{DC}date")),

@@ -87,7 +87,6 @@ def read_jats(page: Page, body: bytes) -> Page | Failure:
     return replace(
         with_references(page, entries, marks),
         title=title or None,
-        author=", ".join(work.authors) or None,
         published=published,
         links=links,
         standing=standing or standing_of(title, page.text),

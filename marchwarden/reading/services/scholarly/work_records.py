@@ -78,7 +78,6 @@ def page_of_records(page: Page, records: Sequence[WorkRecord]) -> Page | Failure
     return replace(
         page,
         title=record.title,
-        author=", ".join(record.work.authors) or None,
         published=record.published,
         modified=record.modified,
         links=tuple(dict.fromkeys(links)),
