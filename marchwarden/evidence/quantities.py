@@ -97,11 +97,13 @@ _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|"
     r"mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)"
 )
-# Dates, ordinals, markers and addresses.
+# Addresses and identifiers, whose digits say nothing: "10.1016/j.foo.2013.05.001".
+ADDRESS = re.compile(r"\bhttps?://\S+|\bwww\.\S+|\b10\.\d{4,9}/\S+|\barxiv:\S+|\bISBN[\d: -]+", re.IGNORECASE)
+# Dates, ordinals and markers.
 _NO_VALUE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?{_MONTH}\b(?:,?\s\d{{4}}\b)?|"
     rf"\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?|"
-    r"\b\d{4}-\d\d-\d\d\b|\b\d+(?:st|nd|rd|th|s)\b|\[\d+\]|\bhttps?://\S+",
+    r"\b\d{4}-\d\d-\d\d\b|\b\d+(?:st|nd|rd|th|s)\b|\[\d+\]",
     re.IGNORECASE,
 )
 _DIGITS = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)(?:,\d+)?|\d+(?:[.,]\d+)*"
@@ -188,7 +190,9 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     text = text.translate(_DIGIT_FORMS) if not text.isascii() else text
     if _EAST.search(text):
         text = _EASTERN_NUMBER.sub(_written_out, text)
-    plain = _NO_VALUE.sub(lambda found: "|" * len(found[0]), text)
+    plain = text
+    for none in (ADDRESS, _NO_VALUE):
+        plain = none.sub(lambda found: "|" * len(found[0]), plain)
     plain = _BETWEEN.sub(r"\g<low>–\g<high>", _NUMBER_WORD.sub(_as_digits, plain))
     found = (_quantity(match, plain, language) for match in _QUANTITY.finditer(plain) if len(match[0]) <= LONGEST)
     return tuple(quantity for quantity in found if quantity)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from marchwarden.evidence.answer_kinds import counted
 from marchwarden.evidence.asking.telling_words import VAGUE_TERMS, names_in
 from marchwarden.evidence.entailment.pair import SEGMENT_END, split_sentences
-from marchwarden.evidence.quantities import Quantity, quantities
+from marchwarden.evidence.quantities import ADDRESS, Quantity, quantities
 from marchwarden.text.ranking import guess_language, terms
 
 YEAR = re.compile(r"\b(1[0-9]{3}|20[0-9]{2})\b")
@@ -133,7 +133,7 @@ def statement(text: str, title: str = "") -> Statement:
         around=frozenset(in_order + terms(title)),
         title=frozenset(terms(title)),
         values=quantities(text),
-        years=frozenset(YEAR.findall(_MOVED_FROM.sub("", text))),
+        years=frozenset(YEAR.findall(ADDRESS.sub("", _MOVED_FROM.sub("", text)))),
         ordinals=frozenset(ordinals),
         denials=tuple(denials),
         limits=frozenset(found[0].casefold() for words in (_NEGATION, _LIMITED) for found in words.finditer(plain)),

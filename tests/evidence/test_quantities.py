@@ -68,6 +68,7 @@ def test_a_value_is_the_same_in_other_units_multiples_and_languages(written: str
         "On 16 July 1950, on October 13, 2019, am 3. Mai 1871 and on 2024-05-01.",
         "The 53rd game, in the 19th century and the 1990s.",
         "See [12] and https://a.org/4/metres.",
+        "Cited as 10.1016/j.tree.2013.05/12 metres, arXiv:2301.01234 m, ISBN 978 3 16 148410 0.",
         "2000 was a year.",
     ],
 )

@@ -172,6 +172,11 @@ def test_answers_in_any_words_differ_in_what_is_asked_for(question: str, one: st
             "The Halden Bridge was built in 1931.",
             "The Halden Bridge, built from 1929 to 1931, crosses the Hald.",
         ),
+        (  # the digits of an address are no year
+            "When was the Halden Bridge built?",
+            "The Halden Bridge was built in 1931.",
+            "How the Halden Bridge was built: doi.org/10.1016/j.bridge.2013.05.001.",
+        ),
         (  # another part of what is asked
             "Since when have the AI Act's prohibitions applied?",
             "The prohibitions of the AI Act have applied since 2025.",
