@@ -38,7 +38,7 @@ from marchwarden.evidence.close_reading import read_closely
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.evidence.relevance import PageTerms, Relevance, TermRarity, promise
 from marchwarden.http.addresses import publisher_of
-from marchwarden.injection.detector import clean_hit, clean_title, find_injections
+from marchwarden.injection.detector import clean_hit, clean_metadata, find_injections
 from marchwarden.ledger import Aspect, Excerpt, Lead, Ledger
 from marchwarden.observations import Failure, FailureKind, FetchOutcome, Page, SearchOutcome, is_file
 from marchwarden.programs import Program
@@ -264,7 +264,7 @@ class ResearchCall:
             await asyncio.to_thread(self.store.put, outcome.body)
         if outcome.page:
             await asyncio.to_thread(self.store.put, outcome.page.text.encode())
-            page = await asyncio.to_thread(clean_title, outcome.page)
+            page = await asyncio.to_thread(clean_metadata, outcome.page)
             notices = tuple(dict.fromkeys((*page.notices, *outcome.notices)))
             outcome = replace(outcome, page=replace(page, notices=notices))
         return outcome

@@ -18,7 +18,7 @@ from marchwarden.audit.recorded_stages import RecordedStages
 from marchwarden.errors import TraceError
 from marchwarden.evidence.confidence import authority_of
 from marchwarden.http.addresses import publisher_of
-from marchwarden.injection.detector import clean_title
+from marchwarden.injection.detector import clean_metadata
 from marchwarden.observations import Page, is_file
 from marchwarden.programs.keeping import parse_kept_program
 from marchwarden.server.result_words import counted
@@ -162,7 +162,7 @@ def check_texts(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Fi
             found = read_again(Fetched.model_validate(line), body)
         except ValidationError:  # a forged line
             found = None
-        page = clean_title(found) if isinstance(found, Page) else None
+        page = clean_metadata(found) if isinstance(found, Page) else None
         pages[line["final_url"]] = page
         if fault := _difference(line, page, sources.get(line["final_url"])):
             yield _read_otherwise(version, f"{line['final_url']}: read again, its page has another {fault}")

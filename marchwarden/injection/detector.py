@@ -61,6 +61,8 @@ MAX_JOINED_CHARS = 1500
 _MIN_TALE_CHARS = 300
 # Characters of an order that only announces itself.
 _MAX_SHORT_ORDER_CHARS = 160
+# Characters of the name of an author, who may be an institute, at most. A guess.
+_MAX_NAME_CHARS = 80
 
 
 def find_injections(page: Page) -> frozenset[int]:
@@ -98,13 +100,33 @@ def clean_hit(hit: SearchHit) -> SearchHit:
     return replace(hit, title=title, snippet=snippet)
 
 
-def clean_title(page: Page) -> Page:
-    """Drop a page's title where it gives an order to a model, or asks for something that the page is not about."""
-    if page.title is None:
-        return page
-    rest = [paragraph.text for paragraph in _paragraphs(page.text) if paragraph.text not in page.title]
-    is_off_topic = 0 in find_off_topic_requests([page.title, *rest], only=0)
-    return replace(page, title=None) if is_off_topic or is_injection(page.title) else page
+def clean_metadata(page: Page) -> Page:
+    """Drop a page's title where it gives an order to a model, or asks for something that the page is not about.
+
+    Of its authors, what is no name or gives an order is dropped, and a venue that gives one.
+    """
+    title, work = page.title, page.work
+    if title is not None:
+        rest = [paragraph.text for paragraph in _paragraphs(page.text) if paragraph.text not in title]
+        if 0 in find_off_topic_requests([title, *rest], only=0) or is_injection(title):
+            title = None
+    if work is not None and (work.authors or work.venue):
+        venue = None if work.venue and is_injection(work.venue) else work.venue
+        work = replace(work, authors=_clean_names(work.authors), venue=venue)
+    return replace(page, title=title, authors=_clean_names(page.authors), work=work)
+
+
+def _clean_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(filter(_is_name, names))
+    # Some papers have hundreds of authors: they are read one by one only where something is among them.
+    return tuple(name for name in names if not is_injection(name)) if is_injection("\n".join(names)) else names
+
+
+def _is_name(text: str) -> bool:
+    words = text.split()
+    uncapitalised = sum(word[0].islower() for word in words)  # "van der Berg"; a nickname is one word
+    is_short = len(text) <= _MAX_NAME_CHARS and not re.search("[?!]", text)
+    return is_short and (len(words) == 1 or uncapitalised <= len(words) / 2)
 
 
 def _holds_rows(page: Page) -> bool:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from marchwarden.contract import EXCERPT_CUT, NON_TEXT_SOURCE, Citation, ResearchResult
 from marchwarden.errors import TraceError
 from marchwarden.files import make_private_folder, write_whole
-from marchwarden.injection.detector import clean_title, find_injections
+from marchwarden.injection.detector import clean_metadata, find_injections
 from marchwarden.ledger import Stance
 from marchwarden.observations import ContentHash, Page, Passage, content_hash, without_place
 from marchwarden.sources.recorded_tools import read_again
@@ -186,7 +186,7 @@ class _Researched:
         if body is not None:
             page = await anyio.to_thread.run_sync(read_again, event, body)
             if isinstance(page, Page) and page.passages:
-                page = await anyio.to_thread.run_sync(clean_title, page)
+                page = await anyio.to_thread.run_sync(clean_metadata, page)
                 await anyio.to_thread.run_sync(self._store.put, page.text.encode())
                 return page
         text = await self._content(event.text_hash)
@@ -266,7 +266,7 @@ def _page_of_text(event: Fetched, body: bytes) -> Page | None:
         published=event.published,
         modified=event.modified,
     )
-    return clean_title(page)
+    return clean_metadata(page)
 
 
 def _fetched(quoted: QuotedPage) -> Fetched:
