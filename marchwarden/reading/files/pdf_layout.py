@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from marchwarden.judge.thesaurus import is_english_word
 from marchwarden.reading.files.pdf_tables import Part, Row, columns, divide, fits, name_columns
 from marchwarden.reading.text_blocks import Block, BlockKind
 from marchwarden.text.stop_words import is_stop_word
@@ -507,10 +508,18 @@ def _hyphened(text: str) -> str:
 _COMPOUND_ENDS = re.compile(
     "aware|based|compatible|driven|friendly|level|needed|only|oriented|running|scale|speaking|specific"
 )
+# Words that are written as one although both of their parts are words, and that WordNet does not have: some name
+# nothing, others have an ending or a prefix that is also a word.
+_NO_COMPOUND = re.compile(
+    "[a-z]+(?:est|ings)|(?:be|ex|mono|re|sub|super|un)[a-z]+|"
+    "(?:some|any|every|no)(?:thing|body|one|where|how)|(?:it|your|my|her|him|our|them)sel(?:f|ves)|"
+    "(?:to|in|up|down|out|for|back|after)wards?|(?:what|when|where|who|how|which)ever|"
+    "although|unless|without|within|into|onto|upon"
+)
 
 
 def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
-    """True for a compound that has a hyphen anyway, by the other words of the text: "low-level"."""
+    """True for a compound that has a hyphen anyway, by the other words of the text or of English: "low-level"."""
     whole, other = before.lower(), after.lower()
     *first, last = whole.split("-")
     joined, hyphened = words[last + other], words[f"{whole}-{other}"]
@@ -522,7 +531,18 @@ def _has_hyphen(before: str, after: str, words: Counter[str]) -> bool:
         return True  # "20th-century"
     if _COMPOUND_ENDS.fullmatch(other):
         return len(last) > 1
-    return bool(first) or all(words[each] or is_stop_word(each, "en") for each in (last, other))
+    if first or all(words[each] or is_stop_word(each, "en") for each in (last, other)):
+        return True
+    # A word is never divided after one letter: "e-mail".
+    return len(last) == 1 or (before[0].islower() and _are_two_words(last, other))
+
+
+def _are_two_words(one: str, other: str) -> bool:
+    """Return whether English has both words, and none that they make together: "two-thirds", but "regional"."""
+    joined = one + other
+    if is_stop_word(joined, "en") or _NO_COMPOUND.fullmatch(joined) or is_english_word(joined):
+        return False
+    return all(is_stop_word(each, "en") or is_english_word(each) for each in (one, other))
 
 
 def _is_short(above: _Line, line: _Line) -> bool:

@@ -238,6 +238,25 @@ def test_a_divided_word_is_joined_and_a_compound_keeps_its_hyphen() -> None:
     assert blocks(column(lines)) == [("paragraph", expected)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "joined"),
+    [
+        ("well", "known", "well-known"),
+        ("two", "thirds", "two-thirds"),
+        ("e", "commerce", "e-commerce"),
+        ("region", "al", "regional"),
+        ("some", "thing", "something"),
+        ("for", "wards", "forwards"),
+        ("small", "est", "smallest"),
+        ("re", "brand", "rebrand"),
+        ("Blue", "tooth", "Bluetooth"),
+    ],
+)
+def test_a_compound_that_stands_nowhere_else_keeps_its_hyphen(before: str, after: str, joined: str) -> None:
+    lines = [f"They spoke of {before}-", f"{after} plans, and no more was said of it then."]
+    assert blocks(column(lines))[0][1].startswith(f"They spoke of {joined} plans")
+
+
 def test_a_word_of_capitals_keeps_its_hyphen_before_another_one() -> None:
     lines = ["The virus was called SARS-", "CoV-2 in the 20th-", "birthday letter."]
     assert blocks(column(lines)) == [("paragraph", "The virus was called SARS-CoV-2 in the 20th-birthday letter.")]
