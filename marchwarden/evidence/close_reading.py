@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from marchwarden.evidence.relevance import Alike, Essence, Judged, Relevance
-from marchwarden.evidence.windows import Window
+from marchwarden.evidence.windows import Window, are_in_one_list
 from marchwarden.judge.answering import AnswerJudge, in_place
 from marchwarden.ledger import Aspect
 from marchwarden.observations import Passage
@@ -110,7 +110,8 @@ def find_essence(judge: AnswerJudge, pages: Sequence[Relevance], aspects: Sequen
     """Return the parts that answer of the windows that may be quoted for each aspect, in the order of the pages.
 
     A window has up to four passages, of which the first or the last is often about something else: a post above the
-    one that answers, the name of an account, the next heading. Blocks, for about 12 ms a part that is judged.
+    one that answers, the name of an account, the next heading. The items of a list stay together. Blocks, for about
+    12 ms a part that is judged.
     """
     found: list[dict[tuple[int, int, int], Window]] = [{} for _ in pages]
     for aspect in aspects:
@@ -143,7 +144,12 @@ def _essence(judge: AnswerJudge, relevance: Relevance, aspect: Aspect, window: W
         ends = (first, window.passages[1:], _OF_FIRST), (last, window.passages[:-1], _OF_LAST)
         parts: list[tuple[float, Window]] = []
         for cut_off, rest, (gain, less) in ends:
-            if (cut_off is first and _POINTS_BACK.match(rest[0].text)) or relevance.is_key(cut_off, rest, aspect):
+            beside = (first, rest[0]) if cut_off is first else (rest[-1], last)
+            if (
+                (cut_off is first and _POINTS_BACK.match(rest[0].text))
+                or are_in_one_list(page, *beside)
+                or relevance.is_key(cut_off, rest, aspect)
+            ):
                 continue
             part = Window(rest, page.text[rest[0].start : rest[-1].end])
             if (own := odds(part)) >= judged + gain and odds(Window.of(cut_off)) <= own - less:

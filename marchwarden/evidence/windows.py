@@ -199,6 +199,11 @@ def with_rest_of_list(page: Page, passages: Sequence[Passage], window: Window, k
     return Window(tuple(own), page.text[own[0].start : own[-1].end])
 
 
+def are_in_one_list(page: Page, one: Passage, other: Passage) -> bool:
+    """Return whether two passages, of which the second follows the first, are lines of one list or table."""
+    return page.text[one.end : other.start] == "\n" and _is_item(page, one) and _is_item(page, other)
+
+
 def _is_item(page: Page, passage: Passage) -> bool:
     """Return whether a passage may be an item of a list: a short line, or a row, that is a passage of its own."""
     text, start, end = page.text, passage.start, passage.end

@@ -121,6 +121,13 @@ def test_a_passage_that_was_judged_answers_from_a_chance_of_its_own_on(
             "At 45 metres the Halden Bridge is very tall.",
         ),
         (("Fees for the bridge are high.", "The bridge is 45 metres high."), "The bridge is 45 metres high."),
+        # The items of a list stay together.
+        (
+            (
+                "<ul><li>Boats pass under the bridge each day</li><li>At 45 metres the Halden Bridge is very tall.</li></ul>",
+            ),
+            "Boats pass under the bridge each day\nAt 45 metres the Halden Bridge is very tall.",
+        ),
         # The last one alone names Halden.
         (
             ("A market is held here.", "The bridge is 45 metres high.", "High fees for Halden."),
