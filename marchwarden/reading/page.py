@@ -43,6 +43,7 @@ from marchwarden.reading.media_types import media_type
 from marchwarden.reading.passages import with_text
 from marchwarden.reading.services.profiles import service_reader
 from marchwarden.reading.text_lengths import latin_length
+from marchwarden.reading.works.author_names import author_names
 from marchwarden.reading.works.mediawiki_pages import lists_meanings, read_mediawiki
 from marchwarden.reading.works.references import html_references, text_references, with_references
 from marchwarden.reading.works.sections import sections_of, with_places
@@ -231,7 +232,7 @@ def _read_pdf(page: Page, body: bytes, content_type: str | None) -> Page | Failu
     work = record_of_address(page.url)
     if web_address(page.url) and work is None:
         blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
-    page = with_text(replace(page, title=content.title, authors=content.authors), blocks)
+    page = with_text(replace(page, title=content.title, authors=author_names(content.authors)), blocks)
     published, modified = shown_dates(page.text)
     standing = standing_of(page.title, page.text)
     if not page.passages:
@@ -253,7 +254,9 @@ def _read_file(page: Page, body: bytes, content_type: str | None, reader: FileRe
     blocks = content.blocks
     if web_address(page.url):
         blocks = tuple(replace(block, places=()) for block in blocks)  # a web page is cited by its address alone
-    page = with_text(replace(page, authors=content.authors, language=content.language), with_lead_ins(blocks))
+    page = with_text(
+        replace(page, authors=author_names(content.authors), language=content.language), with_lead_ins(blocks)
+    )
     if not page.passages:
         return _no_text("the file holds no text")
     links: list[str] = []
@@ -305,7 +308,7 @@ def _read_markdown(page: Page, body: bytes, content_type: str | None) -> Page | 
     return replace(
         page,
         title=title,
-        authors=(fields.get("author", ""),),
+        authors=author_names([fields.get("author", ""), fields.get("authors", "")]),
         canonical_url=web_address(fields.get("source") or fields.get("url") or ""),  # as web clippers write it
         published=as_date(fields.get("date", "")),
         modified=as_date(fields.get("updated", fields.get("lastmod", ""))),

@@ -80,7 +80,8 @@ def answer_lines(answer: str) -> list[Line]:
 def authors_in_words(citation: Citation | TolerantJsonView) -> str | None:
     """Return the names of the authors of a citation, of more than three the first and "et al."; None for none."""
     names = [str(name) for name in citation.authors or ()]
-    return (f"{names[0]} et al." if len(names) > _MOST_NAMES else ", ".join(names)) or None
+    between = "; " if any("," in name for name in names) else ", "  # "Doe, Jane; Lee, Ann"
+    return (f"{names[0]} et al." if len(names) > _MOST_NAMES else between.join(names)) or None
 
 
 def in_words(value: object) -> str:

@@ -235,27 +235,61 @@ def has_same_title(one: tuple[str | None, Work], other: tuple[str | None, Work])
 
 
 _INITIALS = re.compile(r"^(?:[A-Z]\.?-?){1,3}$")
+_SUFFIX = re.compile(r"(?:jr|sr)\.?|II|III|IV", re.IGNORECASE)
+# Particles of family names. Other words in lower case ("for", "of", "and") stand in names of groups.
+_PARTICLES = re.compile(
+    r"a[flv]?|d[aeiu]?|d[ae]l(?:la)?|das|degli|dei|de[nr]|do?s?|e|el|i?bn|b[ei]n|l[aeo]s?|op|st?|t|te[nr]?|van|vo[mn]|y"
+    r"|zu[mr]?"
+)
 # Words of names that are no person's.
 _GROUP = re.compile(
-    r"\d|\b(?:consortium|group|organi[sz]ation|collaboration|team|committee|society|network|university|institute|"
-    r"foundation|association|agency|ministry|department|council|investigators|authors)\b",
+    r"\d|&|\w\.[a-z]{2,}$|^the\b|^associated press$|"
+    r"\b(?:consortium|groups?|organi[sz]ations?|collaboration|teams?|committee|society|network|university|institut\w*|"
+    r"foundation|associations?|agency|ministry|departments?|council|investigators|authors|editors?|editorial|staff|"
+    r"newsroom|news|times|media|magazine|clinic|hospital|school|college|cent(?:er|re)s?|museum|library|"
+    r"laborator(?:y|ies)|services?|bureau|commission|union|federation|company|corp(?:oration)?|inc|ltd|llc|gmbh|plc|"
+    r"extension|authority|administration|alliance|academy|contributors|maintainers|developers|redaktion)\b",
     re.IGNORECASE,
 )
+# Scripts in which the family name stands first: Chinese, Japanese and Korean.
+_FAMILY_FIRST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+
+
+def is_group(author: str) -> bool:
+    """Return whether a name is that of an organisation, a team or the like."""
+    words = author.partition(",")[0].split()
+    joined = any(word.islower() and not _PARTICLES.fullmatch(word.strip("'’")) for word in words[1:-1])
+    return _GROUP.search(author) is not None or (joined and not words[0].islower())
 
 
 def parts_of_name(author: str) -> tuple[str, str] | None:
-    """Return family and given name, for `Smith, John`, `John A. Smith` and `Smith JA`; None for a group's name."""
+    """Return family and given name, for `Smith, John`, `John A. Smith` and `Smith JA`; None for a group's name.
+
+    "Jr." and the like belong to the family name.
+    """
+    if is_group(author):
+        return None
     family, comma, given = (part.strip() for part in author.partition(","))
     if comma and family and given:
-        return family, given
+        given, _, suffix = (part.strip() for part in given.partition(","))
+        if _SUFFIX.fullmatch(suffix):
+            return f"{family} {suffix}", given
+        return family, ", ".join(filter(None, (given, suffix)))
     words = author.split()
-    if len(words) < 2 or _GROUP.search(author):
+    suffixes = [words.pop()] if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) else []
+    if len(words) < 2:
         return None
-    if _INITIALS.match(words[-1]) and not _INITIALS.match(words[0]):
+    if _FAMILY_FIRST.match(words[0]):
+        return words[0], " ".join(words[1:])
+    # Of a name all in capitals they are two letters at most: "JANE DOE".
+    is_initials = _INITIALS.match(words[-1]) and not _INITIALS.match(words[0])
+    if is_initials and not (author.isupper() and len(words[-1]) > 2):
         return " ".join(words[:-1]), words[-1]
     # Particles belong to the family name: `van der Meulen`.
     at = next((at for at, word in enumerate(words[1:-1], start=1) if word.islower()), len(words) - 1)
-    return " ".join(words[at:]), " ".join(words[:at])
+    if at > 1 and words[at] in ("y", "i"):  # joins two family names: `Ortega y Gasset`
+        at -= 1
+    return " ".join(words[at:] + suffixes), " ".join(words[:at])
 
 
 def _person(author: str) -> str:

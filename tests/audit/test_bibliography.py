@@ -80,6 +80,28 @@ def test_a_key_without_an_author_begins_with_the_site_or_the_file(locator: str, 
     assert json.loads(bibliography([page], "csl"))[0]["id"] == key
 
 
+@pytest.mark.parametrize(
+    ("author", "written"),
+    [
+        ("Martin Luther King Jr.", "King Jr., Martin Luther"),
+        ("King, Martin Luther, Jr.", "King Jr., Martin Luther"),
+        ("JANE DOE", "DOE, JANE"),
+        ("Smith JA", "Smith, JA"),
+        ("José Ortega y Gasset", "Ortega y Gasset, José"),
+        ("村上 春樹", "村上, 春樹"),
+        ("نوال السعداوي", "السعداوي, نوال"),
+        ("The New York Times", "{The New York Times}"),
+        ("Centers for Disease Control and Prevention", "{Centers for Disease Control and Prevention}"),
+        ("Simon & Schuster", "{Simon \\& Schuster}"),
+        ("Acme, Inc.", "{Acme, Inc.}"),
+        ("Reuters Staff", "{Reuters Staff}"),
+        ("Department of Health, London", "{Department of Health, London}"),
+    ],
+)
+def test_people_have_family_names_and_organisations_braces(author: str, written: str) -> None:
+    assert f"  author = {{{written}}},\n" in bibliography([cited("https://a.example/b", authors=[author])], "bibtex")
+
+
 def test_keys_are_different_where_names_are_the_same() -> None:
     other = ARTICLE.model_copy(update={"doi": "10.1000/b"})
     written = bibliography([ARTICLE, other], "bibtex")

@@ -54,6 +54,7 @@ def test_code_keeps_its_lines_and_its_indent() -> None:
 @pytest.mark.parametrize(
     ("authors", "said"),
     [
+        (["Doe, Jane", "Lee, Ann"], ", by Doe, Jane; Lee, Ann, "),
         (None, "(web, confidence"),
         (["Ada *Bee*", "Cy Dee"], "(web, by Ada \\*Bee\\*, Cy Dee, confidence"),
         (["Ada Bee", "Cy Dee", "Ed Eff", "Flo Gee"], "(web, by Ada Bee et al., confidence"),

@@ -17,7 +17,13 @@ _CLASS = re.compile(
 )
 # Every such name has one of these in lower case.
 _NAMES_WRITER = re.compile(r"author|by-?line|writer|user-?name|displayname")
-_BY = re.compile(r"^(?:(?:\w+\s+){0,2}(?:by|von|par|por|door)\b|authors?\b)[\s:]*", re.IGNORECASE)
+# A particle of a name is no "by": "John von Neumann". What stands before "von" in a byline is said of the text.
+_BY = re.compile(
+    r"^(?:(?:\w+\s+){0,2}by\b|(?:(?:ein\s+)?(?:beitrag|artikel|bericht|kommentar|text|geschrieben|verfasst|(?:é|e)crit|"
+    r"publi(?:é|cado)|propos[ée]|escrito|geschreven)\s+)?(?-i:[Vv]on(?!\s+(?:der|dem|den)\b)|[Pp]ar|[Pp]or|[Dd]oor)\b"
+    r"|authors?\b)[\s:]*",
+    re.IGNORECASE,
+)
 _BEHIND = re.compile(
     r"\s*(?:[|•·»\n]|\s[-–—]\s|,?\s+(?:on|updated|published|posted|last)\b).*$", re.IGNORECASE | re.DOTALL
 )

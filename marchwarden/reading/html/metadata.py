@@ -28,6 +28,7 @@ from marchwarden.reading.html.bylines import byline_of
 from marchwarden.reading.html.dates import as_date, in_address, shown_dates
 from marchwarden.reading.html.retraction import standing_by_status
 from marchwarden.reading.html.titles import without_site
+from marchwarden.reading.works.author_names import author_names
 from marchwarden.reading.works.html_record import as_list, read_work
 from marchwarden.text.invisible import visible_line
 
@@ -75,10 +76,12 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
     about = _read_structured_data(tree, url)
     is_article = _first(meta, ("og:type",)) == "article" or bool(_ARTICLES.search(str(about.get("@type"))))
     named = [name for each in as_list(about.get("author")) if (name := _name(each))]
-    authors = named or [name for name in _all(meta, _AUTHORS) if not name.startswith("http")]
-    authors = [name for each in authors if (name := each.strip(" ,;"))]
-    if not authors and is_article and (byline := byline_of(tree)):  # elsewhere, it is that of a post or a review
-        authors = [byline]
+    authors = author_names(named) or _authors(meta)
+    # Where only an account such as "admin" is declared, a visible name may be that of anybody. Elsewhere than on an
+    # article, it is that of a post or a review.
+    is_declared = any(not text.startswith("http") for text in (*named, *_all(meta, _AUTHORS)))
+    if is_article and not is_declared and (byline := byline_of(tree)):
+        authors = author_names([byline])
     statuses = [str(each) for each in as_list(about.get("creativeWorkStatus"))]
     standing: Standing | None
     if "citation_retraction" in meta:
@@ -99,7 +102,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Metadata:
             break
     return Metadata(
         title=_title(tree, meta, about, site, url),
-        authors=tuple(dict.fromkeys(authors)),
+        authors=authors,
         published=_first_date(about.get("datePublished"), *_all(meta, _PUBLISHED)) or _date_of_time_tag(tree),
         modified=_first_date(about.get("dateModified"), *_all(meta, _MODIFIED)),
         language=language[0].replace("_", "-") if language else None,
@@ -202,6 +205,12 @@ def _is_byline(time: etree._Element) -> bool:
 
 
 # Title and author
+
+
+def _authors(meta: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Return the names of the first tag that has some: other tags say them again, in another order or form."""
+    tags = ((meta.get(tag, ()), tag not in ("author", "article:author", "parsely-author")) for tag in _AUTHORS)
+    return next((names for fields, inverted in tags if (names := author_names(fields, inverted=inverted))), ())
 
 
 def _title(

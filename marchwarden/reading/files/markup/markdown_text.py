@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
+_FRONT_ITEM = re.compile(r"\s*-\s+(?:name\s*:\s*)?(\S.*)")
 # Characters that are read: the parser takes about 10 µs for each that is a mark.
 _MAX_MARKDOWN_CHARS = 1_000_000
 
@@ -29,10 +30,18 @@ def markdown_markup(text: str) -> tuple[str, dict[str, str]]:
     front = _FRONT_MATTER.match(text)
     # Front matter is YAML; its plain fields are all that is needed of it.
     fields: dict[str, str] = {}
+    last = ""
     for line in front[1].split("\n") if front else ():
+        if last and (item := _FRONT_ITEM.fullmatch(line)):
+            fields[last] = "; ".join(filter(None, (fields[last], item[1].strip().strip("\"'"))))
+            continue
         name, colon, value = line.partition(":")
         if colon and name.strip():
-            fields[name.strip().lower()] = value.strip().strip("\"'")
+            key, said = name.strip().lower(), value.strip().strip("\"'")
+            if line[0].isspace():  # of an item of a list
+                fields.setdefault(key, said)
+            else:
+                fields[key], last = said, key
     body = _parser().render(plain_markdown(text[front.end() :] if front else text))
     return f"<html><body>{body}</body></html>", fields
 
