@@ -579,6 +579,21 @@ frost % now
     ]
 
 
+@pytest.mark.parametrize(
+    "authors",
+    [
+        r"\author{Jane Doe\thanks{Supported by {\em nobody}.} \\ Valley College \and Ann Lee \\ \texttt{ann@example.org}}",
+        r"\author[1]{Jane Doe}\author[2]{Ann Lee\textsuperscript{2}}",
+        r"\author{Jane Doe\inst{1} \and Ann Lee\inst{2}}",
+    ],
+)
+def test_an_author_of_latex_is_the_name_without_notes_and_places(authors: str) -> None:
+    body = rf"\documentclass{{article}}\title{{Frost}}{authors}\begin{{document}}Beds freeze in May.\end{{document}}"
+    page = read(body, "frost.tex")
+    assert page.authors == ("Jane Doe", "Ann Lee")
+    assert [passage.text for passage in page.passages] == ["Beds freeze in May."]
+
+
 MARKDOWN = """---
 title: Frost
 ---

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from marchwarden.observations import Failure, FailureKind
@@ -91,11 +91,10 @@ def read_latex(body: bytes, content_type: str | None) -> FileContent | Failure:
     if not blocks:
         return Failure(FailureKind.NO_TEXT, "the document holds no text")
     title = " ".join(_plain(facts["title"]).split())
-    authors = tuple(" ".join(_plain(name).split()) for name in re.split(r"\\and\b", facts["author"]))
     return FileContent(
         ((Block("heading", title), *blocks) if title else blocks),
         title=title or None,
-        authors=authors,
+        authors=tuple(_authors(preamble)),
         published=as_date(_plain(facts["date"])),
     )
 
@@ -112,6 +111,24 @@ def _environments(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int,
             continue
         yield found.start(), end + len(name) + 6, text[at:end]
         at = end + len(name) + 6
+
+
+# Commands for authors that are read, and characters of each. Guesses that bound the work.
+_MAX_AUTHORS, _MAX_AUTHOR_CHARS = 200, 5000
+_AUTHOR = re.compile(r"\\author\s*(?:\[[^\]\n]{0,300}\])?\s*\{")
+_AUTHOR_NOTE = re.compile(
+    r"\\(?:thanks|inst|footnote|textsuperscript|orcid(?:ID|link)?|email|IEEEauthor(?:refmark|blockA))\s*\{"
+)
+
+
+def _authors(preamble: str) -> Iterator[str]:
+    """Yield the names of the commands for authors; below a name stands where its bearer works."""
+    for command in islice(_AUTHOR.finditer(preamble), _MAX_AUTHORS):
+        told = preamble[command.end() : _end_of(preamble, command.end())][:_MAX_AUTHOR_CHARS]
+        while note := _AUTHOR_NOTE.search(told):
+            told = told[: note.start()] + told[_end_of(told, note.end()) + 1 :]
+        for name in re.split(r"\\(?:and|And|AND)\b", told):
+            yield " ".join(_plain(name.strip().partition(r"\\")[0]).split())
 
 
 def _end_of(text: str, start: int) -> int:
