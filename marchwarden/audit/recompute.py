@@ -144,7 +144,7 @@ def check_program(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[
 
 
 def check_texts(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Finding]:
-    """Yield one finding: whether each stored text is what is read from its page, with the same title and day.
+    """Yield one finding: whether each stored page, read again, has the same text, title, authors and day.
 
     What the call noted of each page by rule (authority, publisher, pointers) is compared as well.
     """
@@ -180,7 +180,7 @@ def check_texts(lines: Lines, get: Callable[[str], bytes | None]) -> Iterator[Fi
             return
     if pages:
         read = counted(len(pages), "stored page")
-        yield Finding("texts", VERIFIED, f"read again from {read}, text, title and day are the same")
+        yield Finding("texts", VERIFIED, f"read again from {read}, text, title, authors and day are the same")
     else:
         yield Finding("texts", UNCHECKED, "no page was read in this call", needed=False)
 

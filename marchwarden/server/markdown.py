@@ -142,14 +142,18 @@ def _rihla(rihla: Lineage) -> str:
 
 
 def _gap(gap: Gap) -> str:
-    told = f"- **{in_words(gap.category)}**: {markdown_line(gap.topic)}. {markdown_line(gap.detail)}"
+    told = f"- **{in_words(gap.category)}**: {_sentence(gap.topic)} {markdown_line(gap.detail)}"
     return f"{told} ({next_step(gap.category, gap.cause)})"
 
 
 def _discovery(event: DiscoveryEvent) -> str:
     where = f" {markdown_address(event.source_locator)}" if event.source_locator else ""
-    head = markdown_line(discovery_head(event))
-    return f"- **{markdown_line(discovery_kind(event))}**: {head}. {markdown_line(event.reason)}{where}"
+    head = _sentence(discovery_head(event))
+    return f"- **{markdown_line(discovery_kind(event))}**: {head} {markdown_line(event.reason)}{where}"
+
+
+def _sentence(text: str) -> str:
+    return markdown_line(text) + ("" if text.rstrip().endswith((".", "?", "!", "…")) else ".")
 
 
 def _question(question: OpenQuestion) -> str:

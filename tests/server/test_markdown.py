@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marchwarden.contract import DiscoveryEvent, DiscoveryType, OpenQuestion, Priority, WorkNotice
+from marchwarden.contract import DiscoveryEvent, DiscoveryType, Gap, GapCategory, OpenQuestion, Priority, WorkNotice
 from marchwarden.server.markdown import TEXT_TOKENS, as_markdown, tokens_at_most
 from tests.trace.samples import TRACE_ID, URL, a_citation, a_result
 
@@ -41,6 +41,14 @@ def test_everything_of_a_result_is_in_the_text() -> None:
     ]:
         assert part in text
     assert "did not fit" not in text
+
+
+def test_a_topic_that_ends_as_a_sentence_gets_no_further_stop() -> None:
+    event = DiscoveryEvent(type=DiscoveryType.RELATED_RESEARCH, query="What is a crop?", reason="It is named.")
+    gap = Gap(topic="Who grows it?", category=GapCategory.SOURCE_NOT_FOUND, detail="Nothing was found.")
+    text = as_markdown(a_result(discovery_events=[event], gaps=[gap]))
+    assert ": What is a crop? It is named." in text
+    assert ": Who grows it? Nothing was found." in text
 
 
 def test_code_keeps_its_lines_and_its_indent() -> None:
