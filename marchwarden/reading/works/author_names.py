@@ -113,4 +113,4 @@ def _plain_name(text: str) -> str | None:
     if _ACCOUNT.fullmatch(name) or not any(map(str.isalpha, name)):
         return None
     bare = _HONORIFICS.sub("", name)
-    return bare if len(bare.split()) > 1 and parts_of_name(bare) else name
+    return bare if bare != name and len(bare.split()) > 1 and parts_of_name(bare) else name
