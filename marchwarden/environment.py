@@ -70,7 +70,7 @@ KEYS_OF = {
 }
 
 
-# Variables from which obstore takes what must never be written or shown.
+# Variables from which obstore, and libpq, take what must never be written or shown.
 _STORE_SECRETS = (
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
@@ -80,6 +80,7 @@ _STORE_SECRETS = (
     "AZURE_STORAGE_SAS_KEY",
     "AZURE_STORAGE_SAS_TOKEN",
     "AZURE_CLIENT_SECRET",
+    "PGPASSWORD",
 )
 
 # A model's provider is an address, too, for the one key of all providers.
@@ -246,7 +247,7 @@ def read_file(name: str) -> dict[str, str | None]:
 
 
 def store_secrets() -> list[str]:
-    """Return the secrets of an object store that the environment holds."""
+    """Return the secrets of an object store, or of its index, that the environment holds."""
     return [value for name in _STORE_SECRETS if (value := os.environ.get(name))]
 
 

@@ -67,7 +67,7 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
 
 
 def _trace_index(settings: Settings) -> Check:
-    from marchwarden.sharing.trace_index import open_database
+    from marchwarden.sharing.index_database import open_database
 
     if settings.store is None or settings.trace_index is None:
         return Check("trace index", "note", "MARCHWARDEN_TRACE_INDEX is used only with MARCHWARDEN_STORE")

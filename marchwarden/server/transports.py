@@ -124,8 +124,8 @@ def _run(
 
     from marchwarden.server.mcp import build
     from marchwarden.server.service import Service, descriptors_wanted, raise_descriptor_limit
+    from marchwarden.sharing.index_database import open_database
     from marchwarden.sharing.publication import publish_left
-    from marchwarden.sharing.trace_index import open_database
 
     descriptors, wanted = raise_descriptor_limit(), descriptors_wanted(settings)
     if over_http and descriptors is not None and descriptors < wanted:

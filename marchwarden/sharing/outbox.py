@@ -1,4 +1,4 @@
-"""Outbox: which traces of a folder are not in the object store yet, and why.
+"""Outbox: which traces of a folder are not in the object store, or have no row in its index, yet, and why.
 
 A mark is made before a call begins, and removed once its trace is published: what a killed process leaves behind is
 still to be found there.
@@ -23,11 +23,13 @@ _EMPTY_S = 3600.0
 
 @dataclass(frozen=True)
 class Waiting:
-    """A trace that is not in the store yet."""
+    """A trace that is not in the store yet, or not in the index of its traces."""
 
     trace: Path
     reason: str
-    """Reason that it could not be published, as a clause; empty where nobody has tried."""
+    """Reason that it could not be published, or indexed, as a clause; empty where nobody has tried."""
+    is_published: bool = False
+    """True where the store has it, and only its row in the index is missing."""
 
 
 class Outbox:
@@ -36,12 +38,13 @@ class Outbox:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def add(self, trace_id: str, reason: str = "") -> None:
-        """Mark a trace, with the reason that it could not be published. Raises StorageError."""
+    def add(self, trace_id: str, reason: str = "", *, is_published: bool = False) -> None:
+        """Mark a trace, with the reason that it could not be published or indexed. Raises StorageError."""
         path = self._mark(trace_id)
         try:
             make_private_folder(path.parent)
-            body = json.dumps({"reason": reason}, ensure_ascii=False).encode("utf-8")
+            told = {"reason": reason, **({"published": True} if is_published else {})}
+            body = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
             write_whole(path, body, synced=False, private=True)
         except OSError as error:
             raise StorageError(
@@ -53,23 +56,25 @@ class Outbox:
         with suppress(OSError):
             self._mark(trace_id).unlink(missing_ok=True)
 
-    def reason(self, trace_id: str) -> str | None:
-        """Return why a trace is not published; empty where nobody has tried, None where it has no mark."""
+    def find(self, trace_id: str) -> Waiting | None:
+        """Return what waits of a trace; None where it has no mark."""
+        trace = self._folder / f"{trace_id}.jsonl"
         try:
-            told = json.loads(self._mark(trace_id).read_bytes()).get("reason")
+            told = json.loads(self._mark(trace_id).read_bytes())
+            reason, is_published = told.get("reason"), told.get("published") is True
         except FileNotFoundError:
             return None
         except (OSError, ValueError, AttributeError):  # it was cut by a full disk
-            return ""
-        return told if isinstance(told, str) else ""
+            return Waiting(trace, "")
+        return Waiting(trace, reason if isinstance(reason, str) else "", is_published)
 
     def waiting(self) -> list[Waiting]:
-        """Return the traces that are not published. Marks of calls that left no trace are removed."""
+        """Return the traces that are not published, or not indexed. Marks of calls that left no trace are removed."""
         found = []
         for mark in sorted((self._folder / OUTBOX).glob("[0-9a-f]*")):
             trace = self._folder / f"{mark.name}.jsonl"
             if trace.is_file():
-                found.append(Waiting(trace, self.reason(mark.name) or ""))
+                found.append(self.find(mark.name) or Waiting(trace, ""))
                 continue
             with suppress(OSError):
                 if time.time() - mark.stat().st_mtime > _EMPTY_S:

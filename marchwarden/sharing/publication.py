@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import re
 import threading
 import time
@@ -65,8 +66,12 @@ class Published:
     """Number of traces that are being written."""
     left: int = 0
     """Number of traces that are still to be published."""
+    unlisted: int = 0
+    """Number of traces that are published, and have no row in the index yet."""
     problem: str | None = None
-    """The problem that ended it, as a sentence; None where there was none."""
+    """The first problem, or the one that ended it, as a sentence; None where there was none."""
+    is_cut_short: bool = False
+    """True where it ended early, since the store could not be used."""
 
 
 @asynccontextmanager
@@ -108,23 +113,46 @@ def _publish_call(folder: Path, store: ObjectStore, index: TraceIndex | None, tr
         with suppress(StorageError):
             outbox.add(trace_id, str(error))
         return False
-    if index is not None:
-        try:
-            index.put(trace)
-        except StorageError as error:  # the database logs it, once
-            with suppress(StorageError):
-                outbox.add(trace_id, str(error))
-            return True
-    outbox.remove(trace_id)
+    _index(trace, outbox, index, may_wait=True)
     publish_waiting(folder, store, OTHERS_S, index)
     return True
 
 
+def _index(trace: Path, outbox: Outbox, index: TraceIndex | None, *, may_wait: bool) -> str | None:
+    """Write the row of a trace that has been published, and take it from the outbox. Return the reason where it can't
+    be written: the outbox keeps it then. With `may_wait`, an index that has just failed or was slow is not asked."""
+    try:
+        if index is not None and may_wait and index.resting:
+            raise StorageError(index.resting)
+        if index is not None:
+            index.put(trace)
+    except StorageError as error:  # the database logs it, once
+        with suppress(StorageError):
+            outbox.add(trace.stem, str(error), is_published=True)
+        return str(error)
+    except TraceError:  # it was pruned meanwhile: nothing is left to be listed
+        pass
+    outbox.remove(trace.stem)
+    return None
+
+
 def publish_waiting(folder: Path, store: ObjectStore, seconds: float, index: TraceIndex | None = None) -> Published:
-    """Publish what is in the outbox of a folder, for so many seconds, and index it. A problem ends it."""
-    outbox, end = Outbox(folder), time.monotonic() + seconds
-    waiting = [each.trace for each in outbox.waiting()]
-    return _publish(waiting, outbox, Published(), index, lambda trace: publish_trace(trace, store, end))
+    """Publish what is in the outbox of a folder, for so many seconds, and index it.
+
+    A problem of the store ends it. One of the index does not: what it lacks is left for later.
+    """
+    outbox, end, done = Outbox(folder), time.monotonic() + seconds, Published()
+    may_wait = math.isfinite(seconds)
+    waiting = outbox.waiting()
+    for number, each in enumerate(waiting):
+        # Looking again at what lacks only its row would cost each call more while the index is down.
+        if each.is_published and may_wait and index is not None and index.resting:
+            done.unlisted += 1
+            continue
+        if not _publish(each.trace, outbox, done, index, lambda trace: publish_trace(trace, store, end), may_wait):
+            done.left += len(waiting) - number
+            break
+    return done
 
 
 def publish_left(folder: Path, url: str, index_url: str | None = None) -> threading.Thread:
@@ -138,8 +166,9 @@ def publish_left(folder: Path, url: str, index_url: str | None = None) -> thread
     def publish() -> None:
         for each, store in stores:
             done = publish_waiting(each, store, float("inf"), trace_index(index_url, store))
-            if done.problem:
+            if done.left:
                 _log.warning("%d traces are not in the store yet: %s", done.left, done.problem)
+            if done.is_cut_short:
                 return
 
     thread = threading.Thread(target=publish, daemon=True)
@@ -159,9 +188,14 @@ def publish_all(
     try:
         known = {each.name: each.size for each in store.list("traces")}
     except StorageError as error:
-        done.left, done.problem = done.left + len(files), str(error)
+        done.left, done.problem, done.is_cut_short = done.left + len(files), str(error), True
         return done
-    return _publish(files, Outbox(folder), done, index, lambda trace: publish_trace(trace, store, known=known))
+    outbox = Outbox(folder)
+    for number, trace in enumerate(files):
+        if not _publish(trace, outbox, done, index, lambda each: publish_trace(each, store, known=known)):
+            done.left += len(files) - number
+            break
+    return done
 
 
 def unpublished(folder: Path, store: ObjectStore) -> list[Waiting]:
@@ -172,7 +206,7 @@ def unpublished(folder: Path, store: ObjectStore) -> list[Waiting]:
     known = {each.name: each.size for each in store.list("traces")}
     outbox = Outbox(folder)
     lacking = [trace for trace in trace_files(folder) if not is_held(trace) and not _is_known(trace, known)]
-    return [Waiting(trace, outbox.reason(trace.stem) or "") for trace in lacking]
+    return [outbox.find(trace.stem) or Waiting(trace, "") for trace in lacking]
 
 
 def _is_known(trace: Path, known: Mapping[str, int]) -> bool:
@@ -186,27 +220,31 @@ def _is_known(trace: Path, known: Mapping[str, int]) -> bool:
 
 
 def _publish(
-    traces: list[Path], outbox: Outbox, done: Published, index: TraceIndex | None, send: Callable[[Path], int]
-) -> Published:
-    for number, trace in enumerate(traces):
-        if is_held(trace):
-            done.running += 1
-            continue
-        try:
-            sent = send(trace)
-            if index is not None:
-                index.put(trace)
-        except TraceError as error:  # the others can still be published
-            done.left, done.problem = done.left + 1, str(error)
-            continue
-        except StorageError as error:
-            done.left, done.problem = done.left + len(traces) - number, str(error)
-            with suppress(StorageError):
-                outbox.add(trace.stem, str(error))
-            break
-        outbox.remove(trace.stem)
-        done.traces, done.objects = done.traces + (sent > 0), done.objects + sent
-    return done
+    trace: Path,
+    outbox: Outbox,
+    done: Published,
+    index: TraceIndex | None,
+    send: Callable[[Path], int],
+    may_wait: bool = False,
+) -> bool:
+    """Publish and index one trace, and count it. False where the store can't be used."""
+    if is_held(trace):
+        done.running += 1
+        return True
+    try:
+        sent = send(trace)
+    except TraceError as error:  # the others can still be published
+        done.left, done.problem = done.left + 1, str(error)
+        return True
+    except StorageError as error:
+        done.problem, done.is_cut_short = str(error), True
+        with suppress(StorageError):
+            outbox.add(trace.stem, str(error))
+        return False
+    done.traces, done.objects = done.traces + (sent > 0), done.objects + sent
+    if problem := _index(trace, outbox, index, may_wait=may_wait):
+        done.unlisted, done.problem = done.unlisted + 1, done.problem or problem
+    return True
 
 
 def stores_of(folder: Path, url: str) -> Iterator[tuple[Path, ObjectStore]]:

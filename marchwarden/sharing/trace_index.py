@@ -7,24 +7,26 @@ its trace stays in the outbox, and gets its row later.
 from __future__ import annotations
 
 import json
-import logging
 import math
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime, timezone
-from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, get_args
 
-from marchwarden.errors import ConfigurationError, StorageError, how_to_install
-from marchwarden.sharing.object_store import ObjectStore, open_store
+from marchwarden.errors import TraceError
+from marchwarden.sharing.index_database import Database, open_database
+from marchwarden.sharing.object_store import COMMAND_S, ObjectStore, open_store
 from marchwarden.sharing.outbox import Outbox
-from marchwarden.trace.reader import TraceSummary, instant, newest_first, summary_of
+from marchwarden.trace.reader import (
+    Outcome,
+    TraceSummary,
+    instant,
+    is_trace_id,
+    newest_first,
+    summary_of,
+    value_of,
+    whole_line,
+)
 from marchwarden.trace.trace_search import Wanted, is_wanted, searched_text
 
 if TYPE_CHECKING:
@@ -32,131 +34,24 @@ if TYPE_CHECKING:
 
     from marchwarden.settings import Settings
 
-_log = logging.getLogger(__name__)
+# Seconds for a search, which a command makes and no call waits for.
+SEARCH_S = float(COMMAND_S)
 
-VARIABLE = "MARCHWARDEN_TRACE_INDEX"
-
-# Seconds for a connection and for a statement. Guesses: an answer waits for them. libpq takes no less than 2.
-_CONNECT_S, _STATEMENT_S = 2, 3
-# Seconds for which an index that failed is not asked again, so that not every call waits for it. A guess.
-_PAUSE_S = 15.0
-
-# Lock under which the table is made: CREATE TABLE IF NOT EXISTS fails where two do it at once. Any number will do.
-_LOCK = 7_306_119
-_TABLE = """
-CREATE TABLE IF NOT EXISTS marchwarden_traces (
-    shelf text NOT NULL,
-    trace_id text NOT NULL,
-    started timestamptz NOT NULL,
-    is_finished boolean NOT NULL,
-    size bigint NOT NULL,
-    summary jsonb NOT NULL,
-    searched text NOT NULL,
-    PRIMARY KEY (shelf, trace_id)
-);
-CREATE INDEX IF NOT EXISTS marchwarden_traces_by_time ON marchwarden_traces (shelf, started DESC, trace_id);
-"""
 # Of two machines' traces of one call, a result counts most, then the length, as where traces are fetched.
 _PUT = """
-INSERT INTO marchwarden_traces AS old VALUES (%s, %s, %s, %s, %s, %s, %s)
+INSERT INTO marchwarden_traces AS old (shelf, trace_id, started, is_finished, size, summary, searched)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
 ON CONFLICT (shelf, trace_id) DO UPDATE SET started = excluded.started, is_finished = excluded.is_finished,
     size = excluded.size, summary = excluded.summary, searched = excluded.searched
 WHERE (excluded.is_finished, excluded.size) >= (old.is_finished, old.size)
 """
-_LIST = "SELECT trace_id, summary FROM marchwarden_traces WHERE shelf = %s "
+# As text: what another has written there may be no JSON that Python reads.
+_LIST = "SELECT trace_id, summary::text FROM marchwarden_traces WHERE shelf = %s "
+_STARTED = "SELECT started FROM marchwarden_traces WHERE shelf = %s AND trace_id = %s"
 _ORDER = "ORDER BY started DESC, trace_id"
 # Start of a call whose trace does not tell it: a trace's times are later (`reader.instant`).
 _NEVER = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TIMES = frozenset({"started", "ended"})
-
-
-class Database:
-    """The PostgreSQL database at a URL. It opens no connection before it is used; safe under threads.
-
-    Raises ConfigurationError for a URL that is none of PostgreSQL, and where psycopg is not installed.
-    """
-
-    def __init__(self, url: str) -> None:
-        if urlsplit(url).scheme not in ("postgresql", "postgres"):
-            raise ConfigurationError(f"{VARIABLE} is no address of PostgreSQL", hint=f"{VARIABLE}=postgresql://…")
-        if find_spec("psycopg") is None:
-            raise ConfigurationError(
-                f"{VARIABLE} needs psycopg, which is not installed", hint=how_to_install("database")
-            )
-        self._url = url
-        self._is_ready = False
-        self._asked = float("-inf")
-        self.problem: str | None = None
-        """Reason that it could not be used when it was used last; None where it could."""
-
-    def check(self) -> str | None:
-        """Use it, and return the reason where it can't be used: the last one where it failed just now."""
-        try:
-            with self.connection():
-                return None
-        except StorageError as error:
-            return str(error)
-
-    def check_later(self) -> None:
-        """Check it in a thread, unless it was used just now."""
-        if time.monotonic() - self._asked > _PAUSE_S:
-            self._asked = time.monotonic()
-            threading.Thread(target=self.check, daemon=True).start()
-
-    @contextmanager
-    def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Open a connection, whose transaction ends with the context. Raises StorageError."""
-        import psycopg
-
-        if self.problem and time.monotonic() - self._asked < _PAUSE_S:
-            raise StorageError(self.problem)
-        options = f"-c statement_timeout={_STATEMENT_S}s -c lock_timeout={_STATEMENT_S}s"
-        try:
-            with psycopg.connect(
-                self._url, connect_timeout=_CONNECT_S, options=options, application_name="marchwarden"
-            ) as connection:
-                if not self._is_ready:
-                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                    connection.execute(_TABLE)
-                    connection.commit()
-                    self._is_ready = True
-                yield connection
-        except psycopg.Error as error:
-            self._is_ready, self._asked = False, time.monotonic()
-            reason = f"the index of traces can't be used: {_reason(error)}"
-            if self.problem is None:
-                _log.warning("%s; calls are answered all the same", reason)
-            self.problem = reason
-            raise StorageError(reason) from None
-        self._asked = time.monotonic()
-        if self.problem is not None:
-            self.problem = None
-            _log.warning("the index of traces can be used again")
-
-
-def _reason(error: psycopg.Error) -> str:
-    """Return the reason in our words: libpq's may quote an address, and parts of a password that was not escaped."""
-    known = {
-        "28000": "it refuses the role",
-        "28P01": "it refuses the password",
-        "3D000": "there is no such database",
-        "42501": "the role may not make or use its table",
-        "53300": "it has too many connections",
-        "57014": "it did not answer in time",
-        "55P03": "it did not answer in time",
-    }
-    state = error.sqlstate
-    text = str(error)
-    if state is None:  # libpq has no code for what it is told while it connects
-        words = {"password": "28P01", "role": "28000", "database": "3D000", "too many": "53300"}
-        state = next((words[each] for each in words if "FATAL" in text and each in text), None)
-    return known.get(state or "") or (f"error {state}" if state else "it can't be reached")
-
-
-@lru_cache(maxsize=8)
-def open_database(url: str) -> Database:
-    """Return the database at a URL, the same one each time: it knows when it failed. Raises ConfigurationError."""
-    return Database(url)
 
 
 class TraceIndex:
@@ -167,9 +62,16 @@ class TraceIndex:
         self._database = database
         self._shelf = shelf
 
+    @property
+    def resting(self) -> str | None:
+        """Reason to let a row wait that nobody needs at once; None unless it failed or was slow just now."""
+        return self._database.resting
+
     def put(self, trace: Path) -> None:
-        """Write the row of a trace. Raises StorageError."""
-        summary = summary_of(trace)
+        """Write the row of a trace. Raises StorageError, and TraceError where the trace is gone."""
+        summary, searched = summary_of(trace), searched_text(trace)
+        if not trace.is_file():  # it was pruned meanwhile: what was read may be nothing, or a part
+            raise TraceError(f"{trace} is not there any more")
         told = {each.name: getattr(summary, each.name) for each in fields(TraceSummary) if each.name != "path"}
         told |= {name: told[name] and told[name].isoformat() for name in _TIMES}
         told = {name: _storable(value) for name, value in told.items()}
@@ -180,10 +82,9 @@ class TraceIndex:
             summary.outcome == "finished",
             summary.size,
             json.dumps(told, ensure_ascii=False),
-            _storable(searched_text(trace)),
+            _storable(searched),
         )
-        with self._database.connection() as connection:
-            connection.execute(_PUT, row)
+        self._database.use(lambda connection: connection.execute(_PUT, row))
 
     def search(self, folder: Path, wanted: Wanted) -> list[TraceSummary]:
         """Return the calls that are wanted, newest first, with those of `folder` that have no row yet.
@@ -197,31 +98,39 @@ class TraceIndex:
             where, values = where + "AND started < %s ", [*values, wanted.before]
         for word in wanted.words:
             where, values = where + "AND position(%s in searched) > 0 ", [*values, _storable(word)]
-        with self._database.connection() as connection:
-            rows = connection.execute(f"{_LIST}{where}{_ORDER}", values).fetchall()
-        found = [each for row in rows if wanted.admits(each := _summary(folder, *row))]
+        rows = self._database.use(
+            lambda connection: connection.execute(f"{_LIST}{where}{_ORDER}", values).fetchall(), SEARCH_S
+        )
+        found = [each for row in rows if (each := _summary(folder, *row)) and wanted.admits(each)]
         return self._with_waiting(folder, found, wanted)
 
     def page(self, folder: Path, after: str | None, most: int) -> tuple[list[TraceSummary], str | None] | None:
         """Return at most `most` calls, newest first, and the id after which to go on, None at the end.
 
-        They follow the one whose id is `after`: None where it has no row. Calls of `folder` that have no row yet are
-        on the first page. Raises StorageError.
+        They follow the one whose id is `after`: None where there is no such call. Calls of `folder` that have no row
+        yet are on the first page. Raises StorageError.
         """
-        where, values = "", list[Any]((self._shelf,))
-        with self._database.connection() as connection:
+        # It comes from a client, and is the id of a trace or nothing.
+        if after is not None and not is_trace_id(after):
+            return None
+
+        def read(connection: psycopg.Connection[Any]) -> list[tuple[str, str]] | None:
+            where, values = "", list[Any]((self._shelf,))
             if after is not None:
-                last = connection.execute(
-                    "SELECT started FROM marchwarden_traces WHERE shelf = %s AND trace_id = %s", (self._shelf, after)
-                ).fetchone()
+                found = connection.execute(_STARTED, (self._shelf, after)).fetchone()
+                last = found[0] if found else _start_of_waiting(folder, after)
                 if last is None:
                     return None
                 where = "AND (started < %s OR (started = %s AND trace_id > %s)) "
-                values += [last[0], last[0], after]
-            rows = connection.execute(f"{_LIST}{where}{_ORDER} LIMIT %s", [*values, most + 1]).fetchall()
-        found = [_summary(folder, *row) for row in rows[:most]]
-        rest = found[-1].trace_id if len(rows) > most else None
-        return (found if after else self._with_waiting(folder, found, Wanted())), rest
+                values += [last, last, after]
+            return connection.execute(f"{_LIST}{where}{_ORDER} LIMIT %s", [*values, most + 1]).fetchall()
+
+        rows = self._database.use(read)
+        if rows is None:
+            return None
+        page = [each for row in rows[:most] if (each := _summary(folder, *row))]
+        rest = rows[most - 1][0] if len(rows) > most else None
+        return (page if after else self._with_waiting(folder, page, Wanted())), rest
 
     def _with_waiting(self, folder: Path, found: list[TraceSummary], wanted: Wanted) -> list[TraceSummary]:
         known = {each.trace_id for each in found}
@@ -248,8 +157,37 @@ def _storable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _summary(folder: Path, trace_id: str, told: dict[str, Any]) -> TraceSummary:
-    known = {each.name for each in fields(TraceSummary)}
-    read = {name: value for name, value in told.items() if name in known}
-    read |= {name: instant(read.get(name)) for name in _TIMES}
-    return TraceSummary(**(read | {"trace_id": trace_id, "path": folder / f"{trace_id}.jsonl"}))
+def _start_of_waiting(folder: Path, trace_id: str) -> datetime | None:
+    """Return where a call that has no row yet stands in the order; None where there is no such call in `folder`.
+
+    A list that began without the index goes on with it, once it can be used again.
+    """
+    waiting = (each.trace for each in Outbox(folder).waiting())
+    return next((summary_of(each).started or _NEVER for each in waiting if each.stem == trace_id), None)
+
+
+def _summary(folder: Path, trace_id: str, told: str) -> TraceSummary | None:
+    """Return what a row tells, which another version, or anybody who may write there, has written; None where it is
+    not the row of a trace."""
+    if not is_trace_id(trace_id):
+        return None
+    row = whole_line(told.encode()) or {}
+    return TraceSummary(
+        trace_id=trace_id,
+        path=folder / f"{trace_id}.jsonl",
+        started=instant(row.get("started")),
+        question=value_of(row, "question", str),
+        model_id=value_of(row, "model_id", str),
+        outcome=next((each for each in get_args(Outcome) if each == row.get("outcome")), "unfinished"),
+        confidence=value_of(row, "confidence", float, int),
+        tokens_used=value_of(row, "tokens_used", int),
+        seconds=value_of(row, "seconds", float, int),
+        size=value_of(row, "size", int) or 0,
+        rerun_of=value_of(row, "rerun_of", str),
+        continues=value_of(row, "continues", str),
+        source=value_of(row, "source", str),
+        has_citations=row.get("has_citations") is True,
+        ended=instant(row.get("ended")),
+        sources_failed=row.get("sources_failed") is True,
+        is_investigation=row.get("is_investigation") is True,
+    )

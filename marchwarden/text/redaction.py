@@ -39,7 +39,8 @@ def _credentials(address: str) -> Iterator[str]:
     try:
         parts = urlsplit(address)
         user, at, _ = parts.netloc.rpartition("@")
-        yield from parse_qs(parts.query).get("password", ())
+        query = parse_qs(parts.query)
+        yield from (secret for name in ("password", "sslpassword") for secret in query.get(name, ()))
     except ValueError:
         return
     if at:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal["finished", "cancelled", "failed", "unfinished"]
 
 # A UUID, which a trace's file is named after.
-_TRACE_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_TRACE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Outcomes by the action of a line that ends a call.
 _ENDINGS: dict[str, Outcome] = {"result": "finished", "cancelled": "cancelled", "failed": "failed"}
 # Bytes at the end of a trace that a list reads first: most results fit. A guess.
@@ -131,7 +131,7 @@ class Trace:
     @property
     def is_investigation(self) -> bool:
         """True where several researchers were asked; their calls have traces of their own."""
-        return _of(self.raw[0], "team", list) is not None
+        return value_of(self.raw[0], "team", list) is not None
 
     @property
     def outcome(self) -> Outcome:
@@ -223,7 +223,12 @@ def trace_files(folder: Path) -> list[Path]:
             f"{folder} can't be read: {reason_of(error)}",
             hint="Correct its permissions, or set MARCHWARDEN_TRACE_DIR to another folder.",
         ) from error
-    return sorted(path for path in paths if path.suffix == ".jsonl" and _TRACE_ID.match(path.stem))
+    return sorted(path for path in paths if path.suffix == ".jsonl" and is_trace_id(path.stem))
+
+
+def is_trace_id(name: str) -> bool:
+    """Return whether `name` is the id of a trace, as its file is named."""
+    return _TRACE_ID.fullmatch(name) is not None
 
 
 def whole_line(line: bytes) -> dict[str, Any] | None:
@@ -285,24 +290,24 @@ def summary_of(path: Path) -> TraceSummary:
         trace_id=path.stem,
         path=path,
         started=instant(first.get("timestamp")),
-        question=_of(first, "question", str),
-        model_id=_of(first, "model_id", str),
+        question=value_of(first, "question", str),
+        model_id=value_of(first, "model_id", str),
         outcome=_outcome(ending),
-        confidence=_of(result, "confidence", float, int),
-        tokens_used=_of(cost, "tokens_used", int),
-        seconds=_of(cost, "wall_time_sec", float, int),
+        confidence=value_of(result, "confidence", float, int),
+        tokens_used=value_of(cost, "tokens_used", int),
+        seconds=value_of(cost, "wall_time_sec", float, int),
         size=size,
-        rerun_of=_of(first, "rerun_of", str),
-        continues=_of(first, "continues", str),
-        source=_of(first, "source", str),
-        has_citations=bool(_of(result, "citations", list)),
+        rerun_of=value_of(first, "rerun_of", str),
+        continues=value_of(first, "continues", str),
+        source=value_of(first, "source", str),
+        has_citations=bool(value_of(result, "citations", list)),
         ended=max(filter(None, (instant(line.get("timestamp")) for line in ending)), default=None),
         sources_failed=result.get("sources_failed") is True,
-        is_investigation=_of(first, "team", list) is not None,
+        is_investigation=value_of(first, "team", list) is not None,
     )
 
 
-def _of(data: dict[str, Any], name: str, *kinds: type) -> Any:
+def value_of(data: dict[str, Any], name: str, *kinds: type) -> Any:
     """Return a field of a line that can be damaged; None where it is not of its kind."""
     value = data.get(name)
     return value if isinstance(value, kinds) and not isinstance(value, bool) else None

@@ -249,7 +249,9 @@ def test_where_the_store_is_away_the_answer_comes_and_the_next_call_publishes_bo
     assert asyncio.run(make_call(here, first, told)) == "the answer"
     problem = f"MARCHWARDEN_STORE (file:{shared}): there is no such folder"
     assert told == ["the trace is not in the store yet, and will be published later"]
-    assert Outbox(here.traces).reason(first) == problem
+    waiting = Outbox(here.traces).find(first)
+    assert waiting is not None
+    assert (waiting.reason, waiting.is_published) == (problem, False)
     with_store(shared)
     asyncio.run(make_call(here, second, told))
     assert (len(objects_in(shared)), Outbox(here.traces).waiting()) == (2 * OBJECTS, [])

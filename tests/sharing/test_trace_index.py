@@ -14,10 +14,11 @@ from marchwarden.errors import ConfigurationError
 from marchwarden.server.capabilities.resources import list_resources
 from marchwarden.server.http.callers import Caller
 from marchwarden.settings import Settings
+from marchwarden.sharing.index_database import Database, open_database
 from marchwarden.sharing.object_store import open_store
 from marchwarden.sharing.outbox import Outbox
 from marchwarden.sharing.publication import publish_all, publish_waiting, publishing
-from marchwarden.sharing.trace_index import Database, index_of, open_database
+from marchwarden.sharing.trace_index import index_of
 from marchwarden.text.redaction import secrets_of
 from marchwarden.trace.events import Failed, Finished
 from marchwarden.trace.reader import TraceSummary

@@ -22,7 +22,7 @@ marchwarden store --json | jq '.waiting[].trace_id'
 marchwarden store --stats
     what traces and stored pages take on this machine, as `marchwarden traces` shows it"""
 
-_PUSH_EPILOGUE = """Exit codes: 0 everything is in the store, except for running calls · 1 something is not.
+_PUSH_EPILOGUE = """Exit codes: 0 everything but running calls is in the store and its index · 1 something is not.
 
 Examples:
 
@@ -70,7 +70,7 @@ def command(
         waiting = [each for folder, store in stores for each in unpublished(folder, store)]
     except StorageError as error:
         problem = error
-        waiting = [each for folder, _ in stores for each in Outbox(folder).waiting()]
+        waiting = [each for folder, _ in stores for each in Outbox(folder).waiting() if not each.is_published]
     if json:
         told = [{"trace_id": each.trace.stem, "reason": each.reason or None} for each in waiting]
         console.json({"store": store.shown, "problem": problem and str(problem), "waiting": told})
@@ -115,6 +115,8 @@ def push_command(
     if done.problem:
         if not json:
             left = f"{count(done.left, 'trace')} left: " if done.left else ""
+            if not left and done.unlisted:
+                left = f"{count(done.unlisted, 'trace')} not in the index: "
             console.error(f"{left}{done.problem}", None)
         raise typer.Exit(1)
 

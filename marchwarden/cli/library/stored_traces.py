@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from marchwarden.cli.early import index_url, store_url, trace_folder
 
 if TYPE_CHECKING:
+    from marchwarden.sharing.outbox import Waiting
     from marchwarden.trace.reader import TraceSummary
     from marchwarden.trace.trace_search import Wanted
 
@@ -102,23 +103,26 @@ def publish_check(trace: Path) -> None:
 
 
 def tell_unpublished(trace: Path) -> None:
-    """Tell where a trace is not in the store yet, and why."""
-    reason = _why_unpublished(trace)
-    if reason is not None:
+    """Tell where a trace is not in the store, or not in its index, yet, and why."""
+    waiting = _waiting(trace)
+    if waiting is not None:
         from marchwarden.cli.views import console
 
-        console.notice(f"This trace is not in the store yet{f': {reason}' if reason else ''}.", HOW_TO_PUBLISH)
+        lacking = "in the store, and not in its index yet" if waiting.is_published else "not in the store yet"
+        why = f": {waiting.reason}" if waiting.reason else ""
+        console.notice(f"This trace is {lacking}{why}.", HOW_TO_PUBLISH)
 
 
 def is_unpublished(trace: Path) -> bool:
     """Return whether a trace of this machine should be in the store and is not."""
-    return _why_unpublished(trace) is not None
+    waiting = _waiting(trace)
+    return waiting is not None and not waiting.is_published
 
 
-def _why_unpublished(trace: Path) -> str | None:
-    """Return why a trace is not in the store, empty where nobody has tried; None where it is, or there is none."""
+def _waiting(trace: Path) -> Waiting | None:
+    """Return what waits of a trace; None where nothing does, or there is no store."""
     if store_url() is None:
         return None
     from marchwarden.sharing.outbox import Outbox
 
-    return Outbox(trace.parent).reason(trace.stem)
+    return Outbox(trace.parent).find(trace.stem)

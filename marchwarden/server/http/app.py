@@ -34,7 +34,7 @@ from marchwarden.server.http.free_memory import EVERY_S, give_back
 from marchwarden.server.http.observation import JsonLog, Metrics, ObservationMiddleware, RequestSeen, no_metrics
 from marchwarden.server.http.origins import Names, NamesMiddleware, declared_origins
 from marchwarden.server.service import Service
-from marchwarden.sharing.trace_index import open_database
+from marchwarden.sharing.index_database import open_database
 
 PATH = "/mcp"
 # Seconds that a connection without a request is kept. A guess, longer than most proxies' pause.
