@@ -103,7 +103,7 @@ async def publishing(
 def _publish_call(folder: Path, store: ObjectStore, index: TraceIndex | None, trace_id: str) -> bool:
     """Publish the trace of a call, and some of what waits. False where it could not be published."""
     trace, outbox = folder / f"{trace_id}.jsonl", Outbox(folder)
-    if not trace.is_file():
+    if not trace.is_file() or _is_empty(trace):
         outbox.remove(trace_id)
         return True
     try:
@@ -211,10 +211,20 @@ def unpublished(folder: Path, store: ObjectStore) -> list[Waiting]:
 
 def _is_known(trace: Path, known: Mapping[str, int]) -> bool:
     """Return whether the store has this trace as it is here; False where it can't be read."""
+    if _is_empty(trace):
+        return True
     folder = folder_of(trace.stem)
     try:
         is_whole = known.get(f"{folder}/{TRACE}") == trace.stat().st_size
         return is_whole or f"{folder}/{part_name(trace.read_bytes())}" in known
+    except OSError:
+        return False
+
+
+def _is_empty(trace: Path) -> bool:
+    """Return whether there is nothing to publish: the file of a call that is about to hold it, or was killed then."""
+    try:
+        return trace.stat().st_size == 0
     except OSError:
         return False
 
@@ -230,6 +240,8 @@ def _publish(
     """Publish and index one trace, and count it. False where the store can't be used."""
     if is_held(trace):
         done.running += 1
+        return True
+    if _is_empty(trace):
         return True
     try:
         sent = send(trace)

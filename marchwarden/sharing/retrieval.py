@@ -33,6 +33,9 @@ MOST_TRACES = 1_000
 # Objects that are fetched side by side. A guess.
 _AT_ONCE = 8
 
+# Start of the name of an empty trace.
+_NOTHING = f"{PART}{0:012d}-"
+
 _TRACE_NAME = re.compile(r"^traces/[0-9a-f]{2}/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/(trace\.jsonl|part-.+)$")
 
 
@@ -75,6 +78,8 @@ def fetch_trace(folder: Path, store: ObjectStore, trace_id: str) -> bool:
     names = {each.name.rpartition("/")[2] for each in found}
     # Several are there where a call was killed or went on after its end: a result counts most, then the length.
     named = [each for each in sorted(names) if each == TRACE or (each.startswith(PART) and not each.endswith(".sig"))]
+    # Earlier versions published the empty file of a call that was about to begin, which says nothing.
+    named = [each for each in named if not each.startswith(_NOTHING)]
     versions = {name: body for name in named if (body := _whole(store, trace_id, name))}
     if named and not versions:
         raise TraceError(f"the trace {trace_id} is damaged in the store")

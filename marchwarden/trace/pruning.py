@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import chain
 from pathlib import Path
 
-from marchwarden.errors import StorageError
+from marchwarden.errors import StorageError, TraceError
 from marchwarden.files import is_left_behind
 from marchwarden.store.content_store import Store
 from marchwarden.trace.reader import TraceSummary, list_traces, read_trace
@@ -69,8 +71,7 @@ def prune(folder: Path, age: timedelta, *, keep_cited: bool, dry_run: bool) -> P
     before = datetime.now(timezone.utc) - age
     old = [each for each in traces if _is_old(each, before)]
     if keep_cited:
-        results = (read_trace(each.path).written_result for each in old)
-        old = [each for each, result in zip(old, results, strict=True) if not (result and result.citations)]
+        old = [each for each in old if not _cites(each.path)]
     try:
         # A trace's file, and those beside it that are named after it, such as its signature.
         named = (file for each in old for file in each.path.parent.glob(f"{each.trace_id}.*"))
@@ -78,10 +79,11 @@ def prune(folder: Path, age: timedelta, *, keep_cited: bool, dry_run: bool) -> P
         sizes, objects = 0, 0
         # Traces first: where this is interrupted, objects without a trace are left, and never a trace without them.
         for file in chain(gone, _unnamed(folder, without=gone)):
-            sizes += file.stat().st_size
-            objects += file not in gone and not is_left_behind(file)
-            if not dry_run:
-                file.unlink()
+            with suppress(FileNotFoundError):  # another process that prunes was quicker
+                size = file.stat().st_size
+                if not dry_run:
+                    file.unlink()
+                sizes, objects = sizes + size, objects + (file not in gone and not is_left_behind(file))
     except OSError as error:
         raise StorageError(
             f"{error.filename or folder} can't be removed: {error.strerror or error}",
@@ -96,11 +98,12 @@ def figures(folder: Path) -> Kept:
     times = [each.started for each in traces if each.started]
     store = Store(folder / "store")
     try:
-        stored = [file.stat().st_size for file in store.files()]
-        unnamed = [file.stat().st_size for file in _unnamed(folder)]
+        stored = [state.st_size for file in store.files() if (state := _state(file))]
+        unnamed = [state.st_size for file in _unnamed(folder) if (state := _state(file))]
         # On Windows the mode says nothing about other users.
         everything = [folder, *folder.rglob("*")] if folder.is_dir() and os.name == "posix" else []
-        readable = sum(path.lstat().st_mode & 0o044 != 0 for path in everything if not path.is_symlink())
+        states = (_state(path) for path in everything)
+        readable = sum(bool(state.st_mode & 0o044) for state in states if state and not stat.S_ISLNK(state.st_mode))
     except OSError as error:
         raise StorageError(f"{error.filename or folder} can't be read: {error.strerror or error}") from error
     return Kept(
@@ -114,6 +117,15 @@ def figures(folder: Path) -> Kept:
         unnamed_bytes=sum(unnamed),
         readable_by_others=readable,
     )
+
+
+def _cites(trace: Path) -> bool:
+    """Return whether the result of a trace cites anything; one that holds nothing, or is gone, has no result."""
+    try:
+        result = read_trace(trace).written_result
+    except TraceError:
+        return False
+    return bool(result and result.citations)
 
 
 def _is_old(summary: TraceSummary, before: datetime) -> bool:
@@ -135,7 +147,16 @@ def _unnamed(folder: Path, without: Collection[Path] = ()) -> Iterator[Path]:
     named: set[str] = set()
     for file in folder.iterdir() if folder.is_dir() else ():
         if file.is_file() and file not in without:
-            named.update(name.decode() for name in _NAME.findall(file.read_bytes()))
+            with suppress(FileNotFoundError):
+                named.update(name.decode() for name in _NAME.findall(file.read_bytes()))
     for file in store.files():
-        if store.key_of(file) not in named and time.time() - file.stat().st_mtime > _RUNNING_S:
+        if store.key_of(file) not in named and (state := _state(file)) and time.time() - state.st_mtime > _RUNNING_S:
             yield file
+
+
+def _state(file: Path) -> os.stat_result | None:
+    """Return the state of a file; None where it is gone, as those are that a process writes aside. Raises OSError."""
+    try:
+        return file.lstat()
+    except FileNotFoundError:
+        return None

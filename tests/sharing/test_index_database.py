@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
+import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -159,7 +160,9 @@ async def test_a_list_that_began_without_the_index_goes_on_with_it(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("marchwarden.server.capabilities.resources.TRACES_LISTED", 1)
-    older, newer = (a_trace(settings.traces, started("Which?")) for _ in range(2))
+    older = a_trace(settings.traces, started("Which?"))
+    await anyio.sleep(0.002)  # traces are in the order of the milliseconds in which they began
+    newer = a_trace(settings.traces, started("Which?"))
     index, _ = parts_of(settings)
     index.put(older)
     Outbox(settings.traces).add(newer.stem)

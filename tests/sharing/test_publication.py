@@ -19,12 +19,14 @@ from marchwarden.sharing.outbox import Outbox
 from marchwarden.sharing.publication import (
     TRACE,
     folder_of,
+    part_name,
     publish_all,
     publish_left,
     publish_trace,
     publish_waiting,
     publishing,
     stores_of,
+    unpublished,
 )
 from marchwarden.sharing.retrieval import fetch_call, fetch_missing_traces, fetch_trace, find_shared_trace
 from marchwarden.store.check_record import keep_check, read_checks
@@ -184,6 +186,23 @@ def test_a_call_that_is_being_written_is_left_alone(here: Settings, shared: Path
         assert publish_all(here.traces, store_of(here)).running == 1
         assert objects_in(shared) == []
     assert publish_all(here.traces, store_of(here)).traces == 1
+
+
+def test_the_empty_file_of_a_call_that_is_about_to_begin_is_not_published(
+    here: Settings, there: Settings, shared: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trace_id = str(uuid4())
+    path = here.traces / f"{trace_id}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    Outbox(here.traces).add(trace_id)
+    store = ObjectStore(f"file:{shared}")
+    assert publish_waiting(here.traces, store, 60).traces == publish_all(here.traces, store).traces == 0
+    assert (objects_in(shared), unpublished(here.traces, store)) == ([], [])
+    assert [each.trace for each in Outbox(here.traces).waiting()] == [path]  # the call will need its mark
+    # Earlier versions published it.
+    store.create(f"{folder_of(trace_id)}/{part_name(b'')}", b"")
+    assert (fetch_missing_traces(there.traces, store)[0], caplog.text) == (0, "")
 
 
 def test_a_second_end_under_one_id_is_kept_beside_the_first_and_a_result_counts_most(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from marchwarden.errors import StorageError
+from marchwarden.files import write_whole
 from marchwarden.store.content_store import Store
-from marchwarden.trace.pruning import figures, prune
+from marchwarden.trace.pruning import Pruned, figures, prune
 from marchwarden.trace.standalone_verifier import signature_of
 from marchwarden.trace.writer import TraceWriter
 from tests.trace.samples import BODY, TEXT, a_result, a_whole_call, started
@@ -107,6 +110,41 @@ def test_a_folder_that_is_not_there_has_nothing_to_remove(tmp_path: Path) -> Non
     pruned = prune(tmp_path / "none", AGE, keep_cited=False, dry_run=False)
     assert (pruned.traces, pruned.kept, pruned.objects, pruned.bytes) == ([], 0, 0, 0)
     assert figures(tmp_path / "none").traces == {}
+
+
+def test_a_call_that_was_killed_before_its_first_line_goes(tmp_path: Path) -> None:
+    empty = tmp_path / f"{OLD}.jsonl"
+    empty.touch()
+    os.utime(empty, (0, 0))
+    assert len(prune(tmp_path, AGE, keep_cited=True, dry_run=False).traces) == 1
+    assert not empty.exists()
+
+
+def test_two_that_prune_while_a_third_writes_do_not_disturb_each_other(tmp_path: Path) -> None:
+    ids = [f"{number:08x}-0d4a-4e5b-9c6d-7a8b9c0d1e2f" for number in range(60)]
+    for each in ids:
+        record(tmp_path, each, days=100)
+    grown_old(tmp_path)
+    is_over = threading.Event()
+
+    def write() -> None:
+        while not is_over.is_set():
+            write_whole(tmp_path / "other.json", b"{}", synced=False)
+
+    def remove(*_: object) -> Pruned:
+        return prune(tmp_path, AGE, keep_cited=True, dry_run=False)
+
+    with ThreadPoolExecutor(6) as threads:
+        writes, look = threads.submit(write), [threads.submit(figures, tmp_path) for _ in range(2)]
+        try:
+            pruned = list(threads.map(remove, range(3)))
+        finally:
+            is_over.set()
+        for each in (writes, *look):
+            each.result()
+    # Each file was counted by who removed it.
+    assert sum(each.objects for each in pruned) == len(ids) + 2
+    assert list(tmp_path.glob("*.jsonl")) == []
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may remove anything")

@@ -70,6 +70,9 @@ def test_an_answer_whose_trace_could_not_be_published_is_shown_and_that_is_told(
     Outbox(trace.parent).add(TRACE_ID, "it did not answer in time")
     tell_unpublished(trace)
     assert "This trace is not in the store yet: it did not answer in time." in capsys.readouterr().err
+    Outbox(trace.parent).add(TRACE_ID, "it is slow", is_published=True)
+    tell_unpublished(trace)
+    assert "This trace is in the store, and not in its index yet: it is slow." in capsys.readouterr().err
     monkeypatch.delenv("MARCHWARDEN_STORE")
     tell_unpublished(trace)
     assert capsys.readouterr().err == ""
