@@ -69,6 +69,7 @@ _REASONS = (
     (r"status code: (5\d\d)", "it failed with HTTP {0}"),
     (r"kind: (?:Decode|Interrupted|Request)|IncompleteBody|unexpected EOF|body error", "the connection was lost"),
     (r'message: "((?:No space|Read-only|Not a directory|Input/output)[^"]*)"', "{0}"),
+    (r"InvalidPath", "a file in it has a name that objects can't have"),
     (r"service account file", "the file of its credentials can't be read"),
     (r"BadScheme", "it has no TLS; AWS_ALLOW_HTTP=true allows that"),
 )

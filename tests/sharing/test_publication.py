@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from marchwarden.audit.verdict import quick_verdict
-from marchwarden.errors import ConfigurationError, TraceError
+from marchwarden.errors import ConfigurationError, StorageError, TraceError
 from marchwarden.server.http.callers import Caller
 from marchwarden.settings import Settings, load_settings
 from marchwarden.sharing.object_store import ObjectStore
@@ -203,6 +203,13 @@ def test_the_empty_file_of_a_call_that_is_about_to_begin_is_not_published(
     # Earlier versions published it.
     store.create(f"{folder_of(trace_id)}/{part_name(b'')}", b"")
     assert (fetch_missing_traces(there.traces, store)[0], caplog.text) == (0, "")
+
+
+def test_a_file_that_is_no_object_is_told(here: Settings, shared: Path) -> None:
+    (shared / "traces").mkdir()
+    (shared / "traces" / "a\nb").touch()
+    with pytest.raises(StorageError, match="a file in it has a name that objects can't have"):
+        unpublished(here.traces, ObjectStore(f"file:{shared}"))
 
 
 def test_a_second_end_under_one_id_is_kept_beside_the_first_and_a_result_counts_most(
