@@ -25,8 +25,7 @@ from marchwarden.reading.files.plain_text import json_blocks, plain_blocks
 from marchwarden.reading.html.dates import as_date
 from marchwarden.reading.page import read_page
 from marchwarden.reading.passages import lay_out
-from marchwarden.reading.works.author_names import author_names
-from marchwarden.reading.works.html_record import as_list
+from marchwarden.reading.works.author_names import author_names, named_in
 from marchwarden.text.invisible import visible, visible_line
 from marchwarden.text.ranking import guess_language, query_words, terms_of
 
@@ -200,7 +199,7 @@ def page_of_line(locator: str, body: bytes, modified: date | None) -> Page | Fai
         passages=passages,
         media_type="application/json",
         title=visible_line(_field(fields, _TITLE_FIELDS)) or None,
-        authors=_authors(fields),
+        authors=author_names(named_in(fields.get("author") or fields.get("authors"))),
         published=published,
         modified=as_date(_field(fields, _CHANGE_FIELDS)) or (None if published else modified),
         language=language,
@@ -229,12 +228,6 @@ def _field(fields: dict[str, Any], names: tuple[str, ...]) -> str:
     """Return the first of these fields that says something; an empty text where none does."""
     found = (fields.get(name) for name in names)
     return next((str(each) for each in found if isinstance(each, str | int) and str(each).strip()), "")
-
-
-def _authors(fields: dict[str, Any]) -> tuple[str, ...]:
-    found = fields.get("author") or fields.get("authors")
-    named = [each.get("name") if isinstance(each, dict) else each for each in as_list(found)]
-    return author_names(name for name in named if isinstance(name, str))
 
 
 def day_of(timestamp: float) -> date | None:

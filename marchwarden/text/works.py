@@ -235,7 +235,8 @@ def has_same_title(one: tuple[str | None, Work], other: tuple[str | None, Work])
 
 
 _INITIALS = re.compile(r"^(?:[A-Z]\.?-?){1,3}$")
-_SUFFIX = re.compile(r"(?:jr|sr)\.?|II|III|IV", re.IGNORECASE)
+# What stands behind a family name and belongs to it.
+NAME_SUFFIX = re.compile(r"(?:jr|sr)\.?|II|III|IV", re.IGNORECASE)
 # Particles of family names. Other words in lower case ("for", "of", "and") stand in names of groups.
 _PARTICLES = re.compile(
     r"a[flv]?|d[aeiu]?|d[ae]l(?:la)?|das|degli|dei|de[nr]|do?s?|e|el|i?bn|b[ei]n|l[aeo]s?|op|st?|t|te[nr]?|van|vo[mn]|y"
@@ -272,11 +273,11 @@ def parts_of_name(author: str) -> tuple[str, str] | None:
     family, comma, given = (part.strip() for part in author.partition(","))
     if comma and family and given:
         given, _, suffix = (part.strip() for part in given.partition(","))
-        if _SUFFIX.fullmatch(suffix):
+        if NAME_SUFFIX.fullmatch(suffix):
             return f"{family} {suffix}", given
         return family, ", ".join(filter(None, (given, suffix)))
     words = author.split()
-    suffixes = [words.pop()] if len(words) > 2 and _SUFFIX.fullmatch(words[-1]) else []
+    suffixes = [words.pop()] if len(words) > 2 and NAME_SUFFIX.fullmatch(words[-1]) else []
     if len(words) < 2:
         return None
     if _FAMILY_FIRST.match(words[0]):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from marchwarden.text.invisible import visible_line
-from marchwarden.text.works import is_group, parts_of_name
+from marchwarden.text.works import NAME_SUFFIX, is_group, parts_of_name
 
 # Characters of a field that are read: some 100 names. A guess.
 _MAX_FIELD_CHARS = 2000
@@ -33,7 +33,6 @@ _DEGREE = re.compile(
     r"|f?np|rn|pa(?:-c)?|rdn?|ldn?|cscs|cdc?es|lcsw|lmft|lpc|cpa|cfa|cfp|pe|esq|mrcp|frc[ps]|frs|fac[pcs]|faap|[omc]be",
     re.IGNORECASE,
 )
-_SUFFIX = re.compile(r"(?:jr|sr)\.?|II|III|IV", re.IGNORECASE)
 _ROLE = re.compile(
     r"\b(?:writer|editor|reporter|correspondent|columnist|journalist|director|contributor|dietitian|manager|officer"
     r"|founder|president|analyst|producer|specialist|professor)\b",
@@ -48,10 +47,10 @@ def author_names(fields: Iterable[str], *, inverted: bool = False) -> tuple[str,
     Only one field alone can hold several names apart from those that ";" divides: "Doe, Jane" of a list is one name.
     `inverted` is True for fields that are written that way by convention.
     """
-    texts = [text for field in fields if (text := _without_addresses(field[:_MAX_FIELD_CHARS]))]
+    texts = [text for field in fields if _has_letters(text := _without_addresses(field[:_MAX_FIELD_CHARS]))]
     names: list[str] = []
     for text in texts:
-        first, *others = filter(None, _BETWEEN.split(text))
+        first, *others = filter(_has_letters, _BETWEEN.split(text))
         # What stands behind a name can be its bearer's office, or a date.
         pieces = [first, *(other for other in others if not re.search(r"\d", other) and not _ROLE.search(other))]
         is_list = not inverted and len(texts) == 1
@@ -59,6 +58,17 @@ def author_names(fields: Iterable[str], *, inverted: bool = False) -> tuple[str,
             for each in _divided(piece) if is_list else (piece,):
                 names += _by_commas(each, is_list=is_list and len(pieces) == 1)
     return tuple(dict.fromkeys(name for each in names if (name := _plain_name(each))))
+
+
+def named_in(value: object) -> list[str]:
+    """Return the fields in a value of JSON: a text, an object with a name, or a list of such."""
+    listed = value if isinstance(value, list) else [value]
+    named = (each.get("name") if isinstance(each, dict) else each for each in listed)
+    return [name for name in named if isinstance(name, str)]
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 def _without_addresses(field: str) -> str:
@@ -80,11 +90,11 @@ def _divided(text: str) -> list[str]:
 
 def _by_commas(text: str, *, is_list: bool) -> Iterator[str]:
     """Yield the names between commas where these do not stand between family and given name."""
-    first, *others = (part for each in text.split(",") if (part := each.strip()))
+    first, *others = filter(_has_letters, map(str.strip, text.split(",")))
     parts = [first]
     is_whole = len(first.split()) > 1 and not first[0].islower()  # "Jane Doe", not "Doe" and not "van der Berg"
     for part in others:
-        if _SUFFIX.fullmatch(part):
+        if NAME_SUFFIX.fullmatch(part):
             parts[-1] += f" {part}"
         elif _ROLE.search(part):
             break
@@ -110,7 +120,7 @@ def _is_publisher(name: str, part: str) -> bool:
 
 def _plain_name(text: str) -> str | None:
     name = text.strip(" ,;:|/&@\"'")
-    if _ACCOUNT.fullmatch(name) or not any(map(str.isalpha, name)):
+    if _ACCOUNT.fullmatch(name) or not _has_letters(name):
         return None
     bare = _HONORIFICS.sub("", name)
     return bare if bare != name and len(bare.split()) > 1 and parts_of_name(bare) else name

@@ -10,7 +10,7 @@ from typing import Any
 from lxml.html import HtmlElement
 
 from marchwarden.observations import Work
-from marchwarden.reading.works.author_names import author_names
+from marchwarden.reading.works.author_names import author_names, named_in
 from marchwarden.text.works import doi_of, identified, reviewed_by_host, work_of_address, year_of_arxiv
 
 _DOIS = (
@@ -95,9 +95,7 @@ def _first(meta: Mapping[str, list[str]], names: Sequence[str]) -> str | None:
 def _authors(meta: Mapping[str, list[str]], about: Mapping[str, Any]) -> tuple[str, ...]:
     tagged = next((meta[name] for name in _AUTHORS if name in meta), [])
     if not tagged and _WORKS.search(str(about.get("@type"))):
-        listed = about.get("author")
-        named = [each.get("name") if isinstance(each, dict) else each for each in as_list(listed)]
-        tagged = [name for name in named if isinstance(name, str)]
+        tagged = named_in(about.get("author"))
     return author_names(tagged, inverted=True)
 
 

@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from marchwarden.corpus.documents import page_of_line
 from marchwarden.observations import Page
 from marchwarden.reading.page import read_page
 from marchwarden.reading.works.author_names import author_names
+from marchwarden.text.works import parts_of_name
 from tests.reading.pages import ARTICLE, article, html
 
 
@@ -120,3 +123,26 @@ def test_a_line_of_json_lists_authors(authors: object, tmp_path: Path) -> None:
     page = page_of_line(f"{tmp_path}/peas.jsonl#L1", body, None)
     assert isinstance(page, Page)
     assert page.authors == ("Jane Doe", "Ann Lee")
+
+
+@pytest.mark.parametrize("field", ["•", "(;)", "Ann; ,; Bee", "A | , | B", ",", " / / ", "12"])
+def test_a_field_of_marks_is_no_error(field: str) -> None:
+    page = read_page(
+        html(f"<main>{ARTICLE}</main>", f"<meta name='author' content='{field}'>"),
+        url="https://a.org/", content_type="text/html",
+    )  # fmt: skip
+    assert isinstance(page, Page)
+    assert all(any(map(str.isalpha, name)) for name in page.authors)
+
+
+# The marks that divide and surround names, between pieces of names.
+PIECES = st.sampled_from(
+    ["Ann", "Doe", "de", "J.", "Jr.", "松", "1", ",", ";", "|", "•", "/", "and", "&", "by", "(", ")", "@", ".", " "]
+)
+
+
+@given(st.lists(PIECES, max_size=12).map(" ".join) | st.lists(PIECES, max_size=12).map("".join), st.booleans())
+def test_any_field_gives_names_or_none(field: str, inverted: bool) -> None:
+    for name in author_names([field], inverted=inverted):
+        assert any(map(str.isalpha, name))
+        assert parts_of_name(name) is None or all(parts_of_name(name) or ())

@@ -18,6 +18,7 @@ from marchwarden.reading.files.content import FileContent
 from marchwarden.reading.files.markup.markdown_text import markdown_markup
 from marchwarden.reading.files.markup.rendered import rendered_blocks
 from marchwarden.reading.text_blocks import Block, first_blocks
+from marchwarden.reading.works.author_names import named_in
 from marchwarden.text.invisible import visible, visible_line
 
 # Characters of one output that are read: logs and arrays can be endless. A guess.
@@ -39,14 +40,13 @@ def read_notebook(body: bytes, content_type: str | None) -> FileContent | Failur
     if not cells:
         return Failure(FailureKind.NO_TEXT, "the notebook has no cells")
     facts = _dict(notebook.get("metadata"))
-    authors = [_dict(each).get("name") for each in _list(facts.get("authors"))]
     title = facts.get("title")
     links: list[str] = []
     blocks = tuple(first_blocks(_blocks(cells, links)))
     return FileContent(
         blocks,
         title=(visible_line(title) or None) if isinstance(title, str) else None,
-        authors=tuple(name for name in authors if isinstance(name, str)),
+        authors=tuple(named_in(facts.get("authors"))),
         links=tuple(links),
     )
 
